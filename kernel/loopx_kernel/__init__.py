@@ -1,0 +1,1 @@
+"""The LoopX kernel: one ledger per goal, and answers from it."""

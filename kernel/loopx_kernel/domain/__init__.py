@@ -1,0 +1,1 @@
+"""Pure: what is true. No clock, no files, no network, no randomness."""

@@ -1,0 +1,1 @@
+"""What code sees outside: evidence files and test reports."""

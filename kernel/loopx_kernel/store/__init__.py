@@ -1,0 +1,1 @@
+"""Disk: how the ledger is kept."""

@@ -1,0 +1,1 @@
+"""Signatures: who said it."""

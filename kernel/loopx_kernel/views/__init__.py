@@ -1,0 +1,1 @@
+"""Projections: what is shown, and how old and complete it is."""

@@ -1,0 +1,1 @@
+"""The LoopX terminal UI: a projection of the ledger with a write path."""
