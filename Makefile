@@ -12,8 +12,9 @@ NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 # An environment that lost its Python, or was moved with the folder, is made again.
-USABLE_IN := $(shell $(BIN)/python -c '' 2>/dev/null && cat $(RUNTIME) 2>/dev/null)
-ifneq ($(USABLE_IN),$(CURDIR))
+USABLE := $(shell $(BIN)/python -c '' 2>/dev/null \
+  && [ "$$(cat $(RUNTIME) 2>/dev/null)" = "$$(pwd -P)" ] && echo yes)
+ifneq ($(USABLE),yes)
 .PHONY: $(RUNTIME)
 endif
 
@@ -55,7 +56,7 @@ clean: ## Remove .venv, caches and build results
 
 $(RUNTIME): pyproject.toml
 	@echo 'setting up $(VENV) (once; needs a package index)'
-	@[ '$(USABLE_IN)' = '$(CURDIR)' ] || { \
+	@[ '$(USABLE)' = yes ] || { \
 	  for candidate in $(PYTHONS); do \
 	    "$$candidate" -c '$(NEW_ENOUGH)' 2>/dev/null && python=$$candidate && break; \
 	  done; \
@@ -67,7 +68,7 @@ $(RUNTIME): pyproject.toml
 	      'On Debian and Ubuntu: apt install python3-venv' >&2; exit 1; }; \
 	  "$$python" -m venv --clear $(VENV); }
 	@$(INSTALL) --editable .
-	@printf '%s\n' '$(CURDIR)' > $@
+	@pwd -P > $@
 
 # `--group` needs a newer pip than the one a new environment is given.
 $(READY): $(RUNTIME)
