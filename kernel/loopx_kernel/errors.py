@@ -99,5 +99,6 @@ class Storage(LoopxError):
 
     exit_status = 8
     codes = frozenset(
-        "no_space read_only permission durability_unknown unsupported_filesystem io_error".split()
+        "no_space read_only permission durability_unknown unsupported_filesystem io_error "
+        "not_regular too_large".split()
     )
