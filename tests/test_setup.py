@@ -212,6 +212,24 @@ def test_screen(): pass
     assert "test_it.py::test_screen: needs no-such-tmux" in output
 
 
+def test_tests_for_root_are_skipped_visibly_where_they_cannot_run(tmp_path: Path) -> None:
+    test = """
+import os, pytest, conftest
+@pytest.mark.root
+def test_as_user(): assert False
+@pytest.mark.root(mount=True)
+def test_mounting(): assert False
+conftest._may_mount = lambda: False
+os.geteuid = lambda: UID
+"""
+    ordinary = run_suite(tmp_path, test.replace("UID", "1000"), "-rs")
+    container = run_suite(tmp_path, test.replace("UID", "0"), "-rs", "-k", "mounting")
+
+    assert ordinary[0] == container[0] == 0
+    assert re.search(r"SKIPPED \[2\] .*: needs root\n", ordinary[1])
+    assert re.search(r"SKIPPED \[1\] .*: may not mount file systems\n", container[1])
+
+
 # Isolation
 
 
