@@ -1,0 +1,328 @@
+"""should-run: the answer to one wake-up. Pure; the first rule that matches wins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from loopx_kernel.clock import Reading, format_time
+from loopx_kernel.domain import schedule
+from loopx_kernel.domain.needs_you import NeedsYou, Reads, needs_you
+from loopx_kernel.domain.quota import Usage, frees_at, is_exhausted, usage
+from loopx_kernel.domain.records import Todo
+from loopx_kernel.domain.schedule import SchedulerHint
+from loopx_kernel.domain.state import GoalState, is_live
+from loopx_kernel.domain.work import Hindrance, hindrance
+
+CONTRACT_SCHEMA = "loopx_interaction_contract_v1"
+Answer = Literal["run", "ask", "wait", "repair", "quiet"]
+EXIT_STATUS: dict[Answer, int] = {"run": 0, "ask": 10, "wait": 11, "repair": 12, "quiet": 13}
+_WAITING = {"quota_frozen", "not_due", "lease_held"}
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why the answer is what it is; ``code`` is stable, ``message`` for people."""
+
+    code: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Brief:
+    """What the agent is told: one thing to do, its boundary, the checks, the commands."""
+
+    todo_id: str
+    title: str
+    objective: str
+    write_scope: tuple[str, ...]
+    ask_before: tuple[str, ...]
+    verification: tuple[str, ...]
+    refusals: tuple[str, ...]
+    handoff: str
+    commands: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """What must be repaired, with which command, and by whom."""
+
+    kind: str
+    command: str
+    by: Literal["person", "agent"]
+
+
+@dataclass(frozen=True, slots=True)
+class Contract:
+    """The answer to one wake-up and all that goes with it. Times are UTC."""
+
+    goal_id: str
+    agent_id: str | None
+    decided_at: datetime
+    seq: int
+    head: str
+    answer: Answer
+    reasons: tuple[Reason, ...]
+    needs_you: tuple[NeedsYou, ...]
+    quota: Usage
+    scheduler_hint: SchedulerHint
+    todo: Todo | None = None
+    brief: Brief | None = None
+    question: str | None = None
+    ask: str | None = None
+    repair: Repair | None = None
+
+
+def should_run(
+    state: GoalState,
+    reads: Reads,
+    reading: Reading,
+    agent_id: str | None,
+    agents: Iterable[str] = (),
+    owners: Sequence[str] = (),
+) -> Contract:
+    """May work be done now, by whom, on what? Without an agent it answers for anyone."""
+    desk = _Desk(state, reads, reading, agent_id, tuple(agents), tuple(owners))
+    for rule in (
+        desk.damaged,
+        desk.stopped,
+        desk.contradictory,
+        desk.own_work,
+        desk.new_work,
+        desk.stuck_on_a_person,
+        desk.waiting,
+    ):
+        contract = rule()
+        if contract is not None:
+            return contract
+    return desk.nothing()
+
+
+@dataclass(frozen=True, slots=True)
+class _Desk:
+    """The papers of one wake-up; a method per rule, in the order of the contract."""
+
+    state: GoalState
+    reads: Reads
+    reading: Reading
+    agent_id: str | None
+    agents: tuple[str, ...]
+    owners: tuple[str, ...]
+
+    @property
+    def now(self) -> datetime:
+        return self.reading.now
+
+    def damaged(self) -> Contract | None:
+        damage = self.reads.goal_damage
+        if not damage:
+            return None
+        first = damage[0]
+        digests = ""
+        if first.expected_digest:
+            digests = f": expected {first.expected_digest}, found {first.found_digest}"
+        reason = Reason("damaged", f"{first.path} is damaged ({first.reason}){digests}")
+        return self._contract(
+            "ask", [reason], question=f"{reason.message}. Then: {first.command}", ask=self._people()
+        )
+
+    def stopped(self) -> Contract | None:
+        if self.state.status == "active":
+            return None
+        reason = Reason(self.state.status, f"{self.state.goal_id} is {self.state.status}")
+        return self._contract("quiet", [reason], hint=schedule.NEVER)
+
+    def contradictory(self) -> Contract | None:
+        if not self.reads.drift:
+            return None
+        command = f"loopx state check --goal {self.state.goal_id}"
+        reasons = [Reason("drift", item.sentence) for item in self.reads.drift]
+        return self._contract("repair", reasons, repair=Repair("drift", command, "person"))
+
+    def own_work(self) -> Contract | None:
+        if self.agent_id is None:
+            return None
+        for todo in self._todos():
+            lease = todo.lease
+            if lease is None or lease.owner != self.agent_id or not is_live(lease, self.reading):
+                continue
+            if self._hindrance(todo, self.agent_id) is None:
+                message = f"{self.agent_id} holds {todo.id} until {format_time(lease.expires_at)}"
+                return self._run(todo, Reason("continue_own", message))
+        return None
+
+    def new_work(self) -> Contract | None:
+        ready = [todo for todo in self._todos() if self._may_start(todo)]
+        if not ready:
+            return None
+        if is_exhausted(self.state, self.now):
+            rule = self.state.the_rules.quota
+            reason = Reason(
+                "quota_exhausted",
+                f"All {rule.allowed} slots of the {rule.window_hours} h window are used",
+            )
+            frees = frees_at(self.state, self.now)
+            hint = schedule.at(self.now, frees, "slot_frees") if frees else None
+            return self._contract("wait", [reason], hint=hint)
+        todo = min(ready, key=lambda todo: (todo.priority, todo.added_at, int(todo.id[1:])))
+        return self._run(todo, Reason("work_ready", f"{todo.id} is ready: {todo.title}"))
+
+    def stuck_on_a_person(self) -> Contract | None:
+        gate_or_todo = [n for n in self._needs() if n.kind in ("gate", "human_todo")]
+        late = self._late_waits()
+        if not gate_or_todo and not late:
+            return None
+        codes = {"gate": "gate_pending", "human_todo": "human_todo"}
+        reasons = [Reason(codes[item.kind], f"{item.id}: {item.question}") for item in gate_or_todo]
+        reasons += [Reason("quota_frozen", text) for text in late]
+        question = gate_or_todo[0].question if gate_or_todo else late[0]
+        return self._contract("ask", reasons, question=question, ask=self._people())
+
+    def waiting(self) -> Contract | None:
+        stops = [(todo, self._hindrance(todo, self.agent_id)) for todo in self._todos()]
+        held = [(t, h) for t, h in stops if h is not None and h.code in _WAITING]
+        if not held:
+            return None
+        order = ("quota_frozen", "not_due", "lease_held")
+        held.sort(key=lambda pair: order.index(pair[1].code))
+        reasons = [Reason(stop.code, stop.message) for _, stop in held]
+        hint = schedule.soonest(self._wake(todo, stop) for todo, stop in held)
+        return self._contract("wait", reasons, hint=hint)
+
+    def nothing(self) -> Contract:
+        open_work = [todo.id for todo in self._todos() if not todo.finished]
+        message = "nothing can be done now"
+        if open_work:
+            message += f"; not finished: {', '.join(open_work[:10])}"
+        return self._contract("quiet", [Reason("nothing_to_do", message)])
+
+    def _todos(self) -> Iterable[Todo]:
+        return self.state.todos.values()
+
+    def _hindrance(self, todo: Todo, agent_id: str | None) -> Hindrance | None:
+        damaged = any(item.todo_id == todo.id for item in self.reads.damage)
+        if damaged:
+            return Hindrance("damaged", f"the lease of {todo.id} is damaged")
+        return hindrance(self.state, todo, self.reading, agent_id)
+
+    def _may_start(self, todo: Todo) -> bool:
+        if not self.reads.repo_present or self._hindrance(todo, None) is not None:
+            return False
+        if is_live(todo.lease, self.reading):
+            return False
+        return not self._scope_taken(todo)
+
+    def _scope_taken(self, todo: Todo) -> bool:
+        from loopx_kernel.domain.lease import no_overlap
+        from loopx_kernel.errors import Conflict
+
+        try:
+            no_overlap(self.state, todo, self.reading)
+        except Conflict:
+            return True
+        return False
+
+    def _late_waits(self) -> list[str]:
+        late = []
+        for todo in self._todos():
+            wait = todo.waiting_on
+            if todo.status != "waiting" or wait is None:
+                continue
+            quiet = (self.now - self._last_look(todo)).total_seconds()
+            if quiet >= 12 * wait.every_seconds:
+                what = " ".join(filter(None, (wait.kind, wait.ref)))
+                late.append(f"{todo.id} has waited for {what} through 12 of its rhythms")
+        return late
+
+    def _last_look(self, todo: Todo) -> datetime:
+        wait = todo.waiting_on
+        if wait is not None and wait.kind == "source" and wait.ref in self.state.sources:
+            source = self.state.sources[wait.ref]
+            if source.last_success_at is not None:
+                return max(todo.changed_at, source.last_success_at)
+        return todo.changed_at
+
+    def _wake(self, todo: Todo, stop: Hindrance) -> SchedulerHint:
+        if stop.code == "quota_frozen" and todo.waiting_on is not None:
+            return schedule.rhythm(self.now, self._last_look(todo), todo.waiting_on.every_seconds)
+        if stop.until is None:
+            return schedule.NEVER
+        return schedule.at(
+            self.now, stop.until, "lease_end" if stop.code == "lease_held" else "date"
+        )
+
+    def _needs(self) -> tuple[NeedsYou, ...]:
+        return needs_you(self.state, self.reads, self.now)
+
+    def _people(self) -> str:
+        return ", ".join(self.owners) or "an owner"
+
+    def _run(self, todo: Todo, reason: Reason) -> Contract:
+        seconds = self.state.the_rules.cadence.shortest_seconds
+        hint = schedule.after(self.now, seconds, "work_ready")
+        return self._contract("run", [reason], todo=todo, brief=_brief(self.state, todo), hint=hint)
+
+    def _contract(
+        self,
+        answer: Answer,
+        reasons: Sequence[Reason],
+        *,
+        hint: SchedulerHint | None = None,
+        todo: Todo | None = None,
+        brief: Brief | None = None,
+        question: str | None = None,
+        ask: str | None = None,
+        repair: Repair | None = None,
+    ) -> Contract:
+        state = self.state
+        changed = state.changed_at or self.now
+        return Contract(
+            goal_id=state.goal_id,
+            agent_id=self.agent_id,
+            decided_at=self.now,
+            seq=state.seq,
+            head=state.head,
+            answer=answer,
+            reasons=tuple(reasons),
+            needs_you=self._needs(),
+            quota=usage(state, self.now),
+            scheduler_hint=hint or schedule.ladder(self.now, changed, state.the_rules.cadence),
+            todo=todo,
+            brief=brief,
+            question=question,
+            ask=ask,
+            repair=repair,
+        )
+
+
+def _brief(state: GoalState, todo: Todo) -> Brief:
+    rules = state.the_rules
+    items = {item.id: item for item in rules.acceptance}
+    goal = f"--goal {state.goal_id}"
+    checks = [
+        f"{ref}: {items[ref].kind} {items[ref].value or items[ref].path}" for ref in todo.acceptance
+    ]
+    checks.append("every evidence file exists in the repo and says what is claimed")
+    refused = [
+        f"{gate.id} was rejected: {gate.question}"
+        for gate in state.gates.values()
+        if gate.status == "rejected" and todo.id in gate.blocks
+    ]
+    return Brief(
+        todo_id=todo.id,
+        title=todo.title,
+        objective=state.objective.text if state.objective else "",
+        write_scope=todo.write_scope or rules.coordination.write_scope,
+        ask_before=tuple(rule.text for rule in rules.approval_rules),
+        verification=tuple(checks),
+        refusals=tuple(refused),
+        handoff=state.handoff.text if state.handoff else "",
+        commands=(
+            f"loopx todo claim {todo.id} {goal} --expect-version {todo.version}",
+            f"loopx todo complete {todo.id} {goal} --evidence PATH --tests passed",
+            f"loopx quota spend-slot {goal} --turn turn-NNNN",
+            f"loopx refresh-state {goal} --handoff-file PATH",
+        ),
+    )

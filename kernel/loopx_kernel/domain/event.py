@@ -1,0 +1,198 @@
+"""Events, who caused them, and the statement a person signs.
+
+An event is one line of a journal. ``EventType`` is one row of the table of
+what may happen: who may cause it, what its payload holds, when it is legal
+(``check``) and what it does (``evolve``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Generic, Literal, TypeVar
+
+from loopx_kernel.clock import Reading, format_time
+from loopx_kernel.domain.record import Count, Hex, Int, Name, Record, Time
+
+EVENT_SCHEMA = "loopx_event_v1"
+WORKSPACE_JOURNAL = "_workspace"
+
+ActorKind = Literal["owner", "agent", "code"]
+OWNER: frozenset[ActorKind] = frozenset({"owner"})
+AGENT: frozenset[ActorKind] = frozenset({"agent"})
+CODE: frozenset[ActorKind] = frozenset({"code"})
+Level = Literal["none", "software", "passphrase", "confirmed", "presence"]
+
+
+class Actor(Record):
+    """Who acts: a person by name, a registered agent, or the kernel's own code."""
+
+    kind: ActorKind
+    id: Name
+
+
+class ObjectRef(Record):
+    """What a decision is about; ``version`` is the ``seq`` that last changed it."""
+
+    id: Name
+    version: Count
+
+
+class Witness(Record):
+    """The line the decider had before their eyes."""
+
+    seq: Count
+    head: str
+
+
+class Signed(Record):
+    """What makes a line a person's: when, about what, seen from where, and the SSHSIG."""
+
+    signed_at: Time
+    object: ObjectRef
+    witnessed: Witness
+    signature: str
+
+
+class Event(Record):
+    """One line of a journal, as stored."""
+
+    event_id: Name
+    goal_id: Name
+    event_type: Name
+    recorded_at: Time
+    actor_kind: ActorKind
+    actor_agent_id: Name
+    payload: dict[str, Any]
+    signed: Signed | None = None
+    request: Hex
+    seq: Int
+    schema_version: Literal["loopx_event_v1"]
+    prev: str
+    sha256: Hex
+
+    @property
+    def actor(self) -> Actor:
+        """The actor of this line."""
+        return Actor(kind=self.actor_kind, id=self.actor_agent_id)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What checking a signature gave; computed by ``trust``, handed to the fold.
+
+    ``problem`` is a code of ``Denied`` such as ``unsigned`` or ``bad_signature``.
+    """
+
+    ok: bool
+    signer: str | None = None
+    fingerprint: str | None = None
+    level: Level = "none"
+    problem: str | None = None
+
+
+UNSIGNED = Verdict(ok=False, problem="unsigned")
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """The circumstances of an event that are not in its payload."""
+
+    actor: Actor
+    at: datetime
+    seq: int
+    event_id: str
+    signed: Signed | None = None
+    verdict: Verdict = UNSIGNED
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What a decider may look at besides the state: caller, clocks, the neighbours."""
+
+    actor: Actor
+    reading: Reading
+    agents: frozenset[str] = frozenset()
+    neighbours: tuple[ForeignLease, ...] = ()
+
+    @property
+    def now(self) -> datetime:
+        """UTC wall time."""
+        return self.reading.now
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignLease:
+    """A live lease of another goal in this workspace, for scope comparison."""
+
+    goal_id: str
+    todo_id: str
+    owner: str
+    repo: str
+    write_scopes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A decided event that is not appended yet. ``object_id`` is what it changes."""
+
+    event_type: str
+    payload: dict[str, Any]
+    object_id: str
+
+
+S = TypeVar("S")
+P = TypeVar("P", bound=Record)
+
+
+@dataclass(frozen=True)
+class EventType(Generic[S, P]):
+    """One kind of event: its payload, its authors, its rule and its effect.
+
+    ``kernel_fields`` are payload keys the kernel gives at append; with
+    ``parts`` they stand in the line and never in what is signed.
+    """
+
+    name: str
+    payload: type[P]
+    by: frozenset[ActorKind]
+    check: Callable[[S, P, Facts], None]
+    evolve: Callable[[S, P, Facts], S]
+    kernel_fields: frozenset[str] = frozenset()
+    parts: frozenset[str] = frozenset()
+    changes_work: bool = True
+    part_only: bool = False
+
+
+def asked(kind: EventType[Any, Any], payload: Mapping[str, Any]) -> dict[str, Any]:
+    """The part of a payload that a person asked for, which is what they sign."""
+    hidden = kind.kernel_fields | {"parts"}
+    return {key: value for key, value in payload.items() if key not in hidden}
+
+
+def statement(
+    *,
+    workspace_id: str,
+    event_id: str,
+    goal_id: str,
+    event_type: str,
+    actor: Actor,
+    signed_at: datetime,
+    payload: Mapping[str, Any],
+    object_ref: ObjectRef,
+    witnessed: Witness,
+) -> dict[str, Any]:
+    """The statement whose RFC 8785 form is signed. ``payload`` is the asked part."""
+    return {
+        "workspace_id": workspace_id,
+        "event_id": event_id,
+        "goal_id": goal_id,
+        "event_type": event_type,
+        "actor_kind": actor.kind,
+        "actor_agent_id": actor.id,
+        "signed_at": format_time(signed_at),
+        "payload": dict(payload),
+        "object": object_ref.model_dump(mode="json"),
+        "witnessed": witnessed.model_dump(mode="json"),
+    }

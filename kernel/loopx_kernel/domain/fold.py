@@ -1,0 +1,181 @@
+"""The fold: from a state and one line to the next state, trusting no line.
+
+``check`` is the one rule book: a decided event passes it before it is
+appended, and every line passes it again on every reading. A line that fails
+stays in the journal, has no effect, and raises an alert.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from pydantic import ValidationError
+
+from loopx_kernel.domain.event import UNSIGNED, Event, EventType, Facts, Verdict
+from loopx_kernel.domain.records import Alert
+from loopx_kernel.domain.state import MAX_ALERTS, GoalState
+from loopx_kernel.errors import Conflict, Denied, LoopxError, UsageError
+
+# A noun's module is imported when the first of its events occurs.
+_MODULES = {
+    "goal": ("goal",),
+    "todo": ("todo", "lease"),
+    "lease": ("lease",),
+    "gate": ("gate",),
+    "spend": ("quota",),
+    "source": ("source",),
+    "handoff": ("handoff",),
+    "file": ("rebuilt",),
+}
+_TABLE: dict[str, EventType[GoalState, Any]] = {}
+
+LISTED = frozenset({"todo", "lease"})
+"""Nouns whose events change the rendered todo list."""
+
+
+def event_type(name: str) -> EventType[GoalState, Any]:
+    """The row of the event table, or ``invalid_event`` for a type this kernel does not know."""
+    if name not in _TABLE:
+        for module in _MODULES.get(name.partition(".")[0], ()):
+            rows = import_module(f"loopx_kernel.domain.{module}").EVENTS
+            _TABLE.update({row.name: row for row in rows})
+    if name not in _TABLE:
+        raise UsageError("invalid_event", f"{name} is not an event of a goal", event_type=name)
+    return _TABLE[name]
+
+
+def normalise(name: str, payload: dict[str, Any]) -> dict[str, Any]:
+    """A decided payload as JSON values, with every key the type has and no ``None``."""
+    kind = event_type(name)
+    return parse(kind, payload).model_dump(mode="json", exclude_none=True)  # type: ignore[no-any-return]
+
+
+def parse(kind: EventType[Any, Any], payload: dict[str, Any]) -> Any:
+    """The payload as its model; ``invalid_event`` names the first thing wrong with it."""
+    try:
+        return kind.payload.model_validate(payload)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(str(part) for part in first["loc"]) or "payload"
+        raise UsageError(
+            "invalid_event", f"{kind.name}: {where}: {first['msg']}", event_type=kind.name
+        ) from None
+
+
+def check(state: GoalState, name: str, payload: dict[str, Any], facts: Facts) -> None:
+    """Raises the error a command would get, if this event may not happen in this state."""
+    kind = event_type(name)
+    if kind.part_only:
+        raise UsageError("invalid_event", f"{name} stands only inside another event")
+    check_actor(kind, state, facts)
+    kind.check(state, parse(kind, payload), facts)
+    for part in payload.get("parts", ()):
+        inner, rest = _part(kind, part)
+        inner.check(state, parse(inner, rest), facts)
+
+
+def check_actor(kind: EventType[Any, Any], state: GoalState | None, facts: Facts) -> None:
+    """The author is of a kind that may cause it; a person's act is signed, about this
+    version of this object, seen from a line of this chain."""
+    if facts.actor.kind not in kind.by:
+        only = " or ".join(sorted(kind.by))
+        code = "unsigned" if kind.by == {"owner"} else "not_a_person"
+        raise Denied(
+            code,
+            f"{kind.name} is for {only} only; {facts.actor.kind} {facts.actor.id} may not",
+            next="ask an owner: loopx owner list" if "owner" in kind.by else None,
+            event_type=kind.name,
+        )
+    if facts.actor.kind != "owner":
+        return
+    verdict = facts.verdict
+    if not verdict.ok or facts.signed is None:
+        raise Denied(
+            verdict.problem or "unsigned",
+            f"{kind.name} by {facts.actor.id} carries no signature that counts here",
+            next="loopx owner list",
+            event_type=kind.name,
+        )
+    if verdict.signer != facts.actor.id:
+        raise Denied(
+            "unknown_signer",
+            f"{kind.name} names {facts.actor.id} but was signed by {verdict.signer}",
+            next="loopx owner list",
+            signer=verdict.signer,
+        )
+    if state is not None and state.rules is not None:
+        _check_object(state, facts)
+
+
+def _check_object(state: GoalState, facts: Facts) -> None:
+    signed = facts.signed
+    assert signed is not None
+    version = state.object_version(signed.object.id)
+    if signed.object.version != version:
+        raise Conflict(
+            "stale_decision",
+            f"{signed.object.id} changed after it was looked at (#{signed.object.version}, "
+            f"now #{version})",
+            next="look at it again and decide anew",
+            object_id=signed.object.id,
+            seen=signed.object.version,
+            version=version,
+        )
+
+
+def _part(
+    kind: EventType[Any, Any], part: dict[str, Any]
+) -> tuple[EventType[GoalState, Any], dict[str, Any]]:
+    name = part.get("type")
+    if name not in kind.parts:
+        raise UsageError("invalid_event", f"{kind.name} cannot carry a part of type {name}")
+    return event_type(str(name)), {key: value for key, value in part.items() if key != "type"}
+
+
+def facts_of(event: Event, verdict: Verdict = UNSIGNED) -> Facts:
+    """The circumstances of a stored line."""
+    return Facts(
+        actor=event.actor,
+        at=event.recorded_at,
+        seq=event.seq,
+        event_id=event.event_id,
+        signed=event.signed,
+        verdict=verdict,
+    )
+
+
+def evolve(state: GoalState, event: Event, verdict: Verdict = UNSIGNED) -> GoalState:
+    """The state after one line of the goal's journal. Never raises for a line's content."""
+    facts = facts_of(event, verdict)
+    moved = {"seq": event.seq, "head": event.sha256, "last_at": event.recorded_at}
+    try:
+        check(state, event.event_type, event.payload, facts)
+    except LoopxError as error:
+        return _alerted(state, event, error).model_copy(update=moved)
+    kind = event_type(event.event_type)
+    after = kind.evolve(state, parse(kind, event.payload), facts)
+    for part in event.payload.get("parts", ()):
+        inner, rest = _part(kind, part)
+        after = inner.evolve(after, parse(inner, rest), facts)
+    if kind.changes_work and not _is_idle_read(event):
+        moved["changed_at"] = event.recorded_at
+    if event.event_type.partition(".")[0] in LISTED:
+        moved["list_seq"] = event.seq
+    return after.model_copy(update=moved)
+
+
+def _is_idle_read(event: Event) -> bool:
+    return event.event_type == "source.read" and event.payload.get("status") != "read"
+
+
+def _alerted(state: GoalState, event: Event, error: LoopxError) -> GoalState:
+    alert = Alert(
+        seq=event.seq,
+        event_id=event.event_id,
+        event_type=event.event_type,
+        code=error.code,
+        message=error.message,
+    )
+    kept = (*state.alerts, alert)[-MAX_ALERTS:]
+    return state.model_copy(update={"alerts": kept, "alert_count": state.alert_count + 1})

@@ -1,0 +1,145 @@
+"""The goal itself: opened with all its first rules, paused, resumed, retired."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from loopx_kernel.domain.event import OWNER, Context, Draft, EventType, Facts
+from loopx_kernel.domain.record import Line, Record
+from loopx_kernel.domain.records import Objective, Source
+from loopx_kernel.domain.rules import GoalRules, check_id, parse_gate_rule
+from loopx_kernel.domain.scope import check_scope
+from loopx_kernel.domain.state import GoalState
+from loopx_kernel.errors import Conflict, UsageError
+from loopx_kernel.text import check_line
+
+LONGEST_OBJECTIVE = 20_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenGoal:
+    """Open a goal with its objective and all first rules; signed."""
+
+    goal_id: str
+    objective: str
+    rules: GoalRules
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeGoalStatus:
+    """Pause, resume or retire a goal; signed."""
+
+    to: Literal["paused", "resumed", "retired"]
+    reason: str
+
+
+class Opened(Record):
+    objective: str
+    rules: GoalRules
+
+
+class StatusChanged(Record):
+    reason: Line
+
+
+def decide(state: GoalState, command: OpenGoal | ChangeGoalStatus, context: Context) -> Draft:
+    """The event for a goal command; raises when ``check`` would."""
+    if isinstance(command, OpenGoal):
+        payload = {
+            "objective": command.objective,
+            "rules": command.rules.model_dump(mode="json"),
+        }
+        return Draft("goal.opened", payload, command.goal_id)
+    return Draft(f"goal.{command.to}", {"reason": command.reason}, state.goal_id)
+
+
+def check_rules(goal_id: str, objective: str, rules: GoalRules) -> None:
+    """All that can be wrong with the rules of a goal, each with its own code."""
+    check_id(goal_id, "a goal")
+    if not objective.strip() or len(objective) > LONGEST_OBJECTIVE:
+        raise UsageError(
+            "invalid_value",
+            f"An objective is a text of at most {LONGEST_OBJECTIVE} characters, not empty",
+            next="loopx start-goal --objective 'One sentence that says what is wanted'",
+        )
+    check_line(rules.display_name, "display_name")
+    check_scope(rules.state_file)
+    for scope in rules.coordination.write_scope:
+        check_scope(scope)
+    for rule in rules.approval_rules:
+        parse_gate_rule(rule.text)
+    for what, ids in (
+        ("acceptance item", [item.id for item in rules.acceptance]),
+        ("source", [source.id for source in rules.sources]),
+        ("probe", [probe.id for probe in rules.probes]),
+    ):
+        twice = {ident for ident in ids if ids.count(ident) > 1}
+        if twice:
+            raise UsageError(
+                "invalid_value",
+                f"Two {what}s are called {sorted(twice)[0]}",
+                next="give each its own id",
+            )
+
+
+def _check_opened(state: GoalState, payload: Opened, facts: Facts) -> None:
+    if state.rules is not None:
+        raise Conflict(
+            "exists",
+            f"There is a goal {state.goal_id} already",
+            next="loopx goal list",
+            goal_id=state.goal_id,
+        )
+    check_rules(state.goal_id, payload.objective, payload.rules)
+
+
+def _evolve_opened(state: GoalState, payload: Opened, facts: Facts) -> GoalState:
+    sources = {
+        rule.id: Source(**rule.model_dump(), seq=facts.seq) for rule in payload.rules.sources
+    }
+    return state.model_copy(
+        update={
+            "rules": payload.rules,
+            "objective": Objective(text=payload.objective, version=1),
+            "opened_at": facts.at,
+            "sources": sources,
+            "goal_seq": facts.seq,
+            "registry_seq": facts.seq,
+            "list_seq": facts.seq,
+        }
+    )
+
+
+_LEGAL = {"paused": {"active"}, "active": {"paused"}, "retired": {"active", "paused"}}
+
+
+def _check_status(to: str) -> Any:
+    def check(state: GoalState, payload: StatusChanged, facts: Facts) -> None:
+        check_line(payload.reason, "reason")
+        if state.status not in _LEGAL[to]:
+            raise UsageError(
+                "illegal_transition",
+                f"{state.goal_id} is {state.status} and cannot become {to}",
+                next=f"loopx goal show --goal {state.goal_id}",
+                status=state.status,
+            )
+
+    return check
+
+
+def _evolve_status(to: str) -> Any:
+    def evolve(state: GoalState, payload: StatusChanged, facts: Facts) -> GoalState:
+        update = {"status": to, "goal_seq": facts.seq, "registry_seq": facts.seq}
+        return state.model_copy(update=update)
+
+    return evolve
+
+
+EVENTS: tuple[EventType[GoalState, Any], ...] = (
+    EventType("goal.opened", Opened, OWNER, _check_opened, _evolve_opened),
+    *(
+        EventType(f"goal.{name}", StatusChanged, OWNER, _check_status(to), _evolve_status(to))
+        for name, to in (("paused", "paused"), ("resumed", "active"), ("retired", "retired"))
+    ),
+)

@@ -1,0 +1,407 @@
+"""Leases: claiming, renewing and releasing time-limited ownership of a todo."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from loopx_kernel.clock import Reading
+from loopx_kernel.domain.event import AGENT, OWNER, Context, Draft, EventType, Facts
+from loopx_kernel.domain.quota import frees_at, is_exhausted
+from loopx_kernel.domain.record import Count, Int, Name, Record, Time
+from loopx_kernel.domain.records import Lease, Todo
+from loopx_kernel.domain.scope import overlap
+from loopx_kernel.domain.state import GoalState, is_live
+from loopx_kernel.domain.work import hindrance
+from loopx_kernel.errors import Conflict, Denied, Fenced, UsageError
+
+LONGEST_SECONDS = 86400
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimTodo:
+    """Take a todo; ``expect_version`` is the one the caller read."""
+
+    todo_id: str
+    expect_version: int | None = None
+    ttl_seconds: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RenewLease:
+    """Hold on to a todo for another lease length."""
+
+    todo_id: str
+    version: int
+    epoch: int
+    ttl_seconds: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReleaseLease:
+    """Give a todo back."""
+
+    todo_id: str
+    version: int
+    epoch: int
+
+
+class ClockFacts(Record):
+    """The clocks the holder saw; ``boot_ms`` is milliseconds since that host's boot."""
+
+    host_id: str = ""
+    boot_id: str = ""
+    boot_ms: Int | None = None
+
+    def reading(self, at: datetime) -> Reading:
+        """The reading these facts stand for."""
+        seconds = None if self.boot_ms is None else self.boot_ms / 1000
+        return Reading(at, self.host_id, self.boot_id, seconds)
+
+
+class Claimed(Record):
+    todo_id: Name
+    lease_epoch: Count
+    version: Count
+    write_scopes: tuple[str, ...] = ()
+    expires_at: Time
+    clock: ClockFacts = ClockFacts()
+
+
+class Renewed(Record):
+    todo_id: Name
+    lease_epoch: Count
+    version: Count
+    expires_at: Time
+    clock: ClockFacts = ClockFacts()
+
+
+class Released(Record):
+    todo_id: Name
+    lease_epoch: Count
+    version: Count
+
+
+class LeaseEnded(Record):
+    todo_id: Name
+
+
+def decide(
+    state: GoalState, command: ClaimTodo | RenewLease | ReleaseLease, context: Context
+) -> Draft:
+    """The event for a lease command; raises when ``check`` would, and for clashes
+    with leases of other goals, which only the workspace can see."""
+    todo = state.todo(command.todo_id)
+    if isinstance(command, ReleaseLease):
+        must_hold(todo, context.actor.id, command.version, command.epoch)
+        payload = _next(todo, todo.lease_epoch)
+        return Draft("todo.released", payload, todo.id)
+    ttl = _ttl(state, command.ttl_seconds)
+    clock = {
+        "host_id": context.reading.host_id,
+        "boot_id": context.reading.boot_id,
+        "boot_ms": _milliseconds(context.reading.boot_seconds),
+    }
+    until = {"expires_at": context.now + ttl, "clock": clock}
+    if isinstance(command, RenewLease):
+        must_hold(todo, context.actor.id, command.version, command.epoch)
+        _no_foreign_overlap(state, todo.write_scope, context)
+        return Draft("todo.renewed", _next(todo, todo.lease_epoch) | until, todo.id)
+    if command.expect_version is not None and command.expect_version != todo.version:
+        raise version_mismatch(todo, command.expect_version)
+    _no_foreign_overlap(state, todo.write_scope, context)
+    payload = _next(todo, todo.lease_epoch + 1) | until | {"write_scopes": todo.write_scope}
+    return Draft("todo.claimed", payload, todo.id)
+
+
+def must_hold(todo: Todo, agent_id: str, version: int | None, epoch: int | None) -> Lease:
+    """The lease, if the caller is its holder in this epoch and read this version.
+
+    A lease that has run out still counts while nobody else took the todo.
+    """
+    lease = todo.lease
+    if epoch is not None and epoch != todo.lease_epoch:
+        raise Fenced(
+            "stale_epoch",
+            f"{todo.id} changed hands: epoch {epoch} ended, it is {todo.lease_epoch} now; "
+            "stop working on it",
+            next="loopx quota should-run",
+            todo_id=todo.id,
+            epoch=epoch,
+            lease_epoch=todo.lease_epoch,
+        )
+    if lease is None or lease.status != "active":
+        raise Conflict(
+            "lease_required",
+            f"{agent_id} holds no lease on {todo.id}",
+            next=f"loopx todo claim {todo.id}",
+            todo_id=todo.id,
+        )
+    if lease.owner != agent_id:
+        raise Fenced(
+            "not_holder",
+            f"{todo.id} is held by {lease.owner}, not by {agent_id}",
+            next="loopx lease list",
+            todo_id=todo.id,
+            holder=lease.owner,
+        )
+    if version is not None and version != todo.version:
+        raise version_mismatch(todo, version)
+    return lease
+
+
+def version_mismatch(todo: Todo, version: int) -> Conflict:
+    """The error for a caller that read an older (or a made-up) version."""
+    return Conflict(
+        "version_mismatch",
+        f"{todo.id} is at version {todo.version}, not {version}",
+        next=f"loopx todo show {todo.id}",
+        todo_id=todo.id,
+        expected=version,
+        version=todo.version,
+    )
+
+
+def check_next_version(todo: Todo, version: int) -> None:
+    """A write carries the version after the todo's present one."""
+    if version != todo.version + 1:
+        raise version_mismatch(todo, version - 1)
+
+
+def _next(todo: Todo, epoch: int) -> dict[str, Any]:
+    return {"todo_id": todo.id, "lease_epoch": epoch, "version": todo.version + 1}
+
+
+def _ttl(state: GoalState, seconds: int | None) -> timedelta:
+    chosen = state.the_rules.lease.ttl_seconds if seconds is None else seconds
+    if not 1 <= chosen <= LONGEST_SECONDS:
+        raise UsageError(
+            "invalid_value",
+            "A lease lasts between a second and 24 hours",
+            next="choose for example --ttl 15m",
+            ttl_seconds=chosen,
+        )
+    return timedelta(seconds=chosen)
+
+
+def _milliseconds(seconds: float | None) -> int | None:
+    return None if seconds is None else int(seconds * 1000)
+
+
+def _no_foreign_overlap(state: GoalState, scopes: tuple[str, ...], context: Context) -> None:
+    for lease in context.neighbours:
+        clash = overlap(state.the_rules.repo, scopes, lease.repo, lease.write_scopes)
+        if clash:
+            raise _clash(clash, lease.owner, f"{lease.goal_id}/{lease.todo_id}")
+
+
+def no_overlap(state: GoalState, todo: Todo, reading: Reading) -> None:
+    """``scope_overlap`` if another live lease of this goal may touch the same files."""
+    repo = state.the_rules.repo
+    for other in state.todos.values():
+        if other.id == todo.id or other.lease is None or not is_live(other.lease, reading):
+            continue
+        clash = overlap(repo, todo.write_scope, repo, other.lease.write_scopes)
+        if clash:
+            raise _clash(clash, other.lease.owner, other.id)
+
+
+def _clash(clash: tuple[str, str], holder: str, where: str) -> Conflict:
+    return Conflict(
+        "scope_overlap",
+        f"{clash[0]} overlaps {clash[1]}, which {holder} holds for {where}",
+        next="loopx quota should-run",
+        scope=clash[0],
+        held_scope=clash[1],
+        holder=holder,
+        held_by=where,
+    )
+
+
+def _check_claimed(state: GoalState, payload: Claimed, facts: Facts) -> None:
+    todo = state.todo(payload.todo_id)
+    reading = payload.clock.reading(facts.at)
+    check_next_version(todo, payload.version)
+    if state.status != "active":
+        raise Denied(
+            "goal_paused",
+            f"{state.goal_id} is {state.status}: nothing new is started",
+            next=f"loopx goal resume --goal {state.goal_id}",
+            goal_id=state.goal_id,
+        )
+    if todo.lease is not None and is_live(todo.lease, reading):
+        raise _held(todo.lease, todo.id, facts.actor.id)
+    stop = hindrance(state, todo, reading, facts.actor.id)
+    if stop is not None:
+        raise _may_not(todo, stop.code, stop.message)
+    if is_exhausted(state, facts.at):
+        raise Denied(
+            "quota_exhausted",
+            f"No slot is left in the {state.the_rules.quota.window_hours} h window",
+            next="loopx quota status",
+            frees_at=str(frees_at(state, facts.at)),
+        )
+    if payload.lease_epoch != todo.lease_epoch + 1:
+        raise Fenced(
+            "stale_epoch",
+            f"The next epoch of {todo.id} is {todo.lease_epoch + 1}",
+            next=f"loopx todo show {todo.id}",
+            todo_id=todo.id,
+        )
+    if payload.write_scopes != todo.write_scope:
+        raise UsageError(
+            "invalid_scope",
+            f"A claim of {todo.id} takes the scopes of {todo.id}",
+            next=f"loopx todo show {todo.id}",
+            todo_id=todo.id,
+        )
+    _check_length(payload.expires_at, facts.at)
+    no_overlap(state, todo, reading)
+
+
+def _held(lease: Lease, todo_id: str, agent_id: str) -> Conflict:
+    own = lease.owner == agent_id
+    renew = f"loopx todo renew {todo_id} --version {lease.version} --epoch {lease.lease_epoch}"
+    return Conflict(
+        "lease_held",
+        f"{'You hold' if own else lease.owner + ' holds'} {todo_id} until {lease.expires_at:%H:%M:%SZ}",
+        next=renew if own else "loopx quota should-run",
+        todo_id=todo_id,
+        holder=lease.owner,
+        version=lease.version,
+        lease_epoch=lease.lease_epoch,
+    )
+
+
+def _may_not(todo: Todo, code: str, message: str) -> Denied | UsageError:
+    if code == "gate_pending":
+        return Denied("gate_required", message, next="loopx gate list", todo_id=todo.id)
+    if code == "quota_frozen":
+        return Denied("quota_frozen", message, next="loopx quota should-run", todo_id=todo.id)
+    return UsageError(
+        "illegal_transition",
+        message,
+        next="loopx quota should-run",
+        todo_id=todo.id,
+        status=todo.status,
+    )
+
+
+def _check_length(expires_at: datetime, at: datetime) -> None:
+    if not at < expires_at <= at + timedelta(seconds=LONGEST_SECONDS + 1):
+        raise UsageError(
+            "invalid_value",
+            "A lease ends after it begins and within 24 hours",
+            next="loopx todo claim ID --ttl 15m",
+        )
+
+
+def _lease(todo: Todo, payload: Claimed | Renewed, facts: Facts, acquired: datetime) -> Lease:
+    length = payload.expires_at - facts.at
+    boot = payload.clock.boot_ms
+    return Lease(
+        owner=facts.actor.id,
+        write_scopes=todo.write_scope,
+        version=payload.version,
+        lease_epoch=payload.lease_epoch,
+        acquired_at=acquired,
+        expires_at=payload.expires_at,
+        renewed_at=facts.at,
+        status="active",
+        seq=facts.seq,
+        host_id=payload.clock.host_id,
+        boot_id=payload.clock.boot_id,
+        boot_deadline_ms=None if boot is None else boot + int(length.total_seconds() * 1000),
+    )
+
+
+def _evolve_claimed(state: GoalState, payload: Claimed, facts: Facts) -> GoalState:
+    todo = state.todo(payload.todo_id)
+    return state.with_todo(
+        todo.model_copy(
+            update={
+                "status": "claimed",
+                "version": payload.version,
+                "lease_epoch": payload.lease_epoch,
+                "lease": _lease(todo, payload, facts, facts.at),
+                "resume_at": None,
+                "changed_at": facts.at,
+                "seq": facts.seq,
+            }
+        )
+    )
+
+
+def _check_renewed(state: GoalState, payload: Renewed, facts: Facts) -> None:
+    todo = state.todo(payload.todo_id)
+    must_hold(todo, facts.actor.id, payload.version - 1, payload.lease_epoch)
+    _check_length(payload.expires_at, facts.at)
+    no_overlap(state, todo, payload.clock.reading(facts.at))
+
+
+def _evolve_renewed(state: GoalState, payload: Renewed, facts: Facts) -> GoalState:
+    todo = state.todo(payload.todo_id)
+    acquired = todo.lease.acquired_at if todo.lease else facts.at
+    return state.with_todo(
+        todo.model_copy(
+            update={
+                "version": payload.version,
+                "lease": _lease(todo, payload, facts, acquired),
+                "seq": facts.seq,
+            }
+        )
+    )
+
+
+def _check_released(state: GoalState, payload: Released, facts: Facts) -> None:
+    todo = state.todo(payload.todo_id)
+    must_hold(todo, facts.actor.id, payload.version - 1, payload.lease_epoch)
+
+
+def _evolve_released(state: GoalState, payload: Released, facts: Facts) -> GoalState:
+    todo = state.todo(payload.todo_id)
+    return state.with_todo(
+        todo.model_copy(
+            update={
+                "status": "open",
+                "version": payload.version,
+                "lease": ended(todo.lease, "released", payload.version, facts.seq),
+                "changed_at": facts.at,
+                "seq": facts.seq,
+            }
+        )
+    )
+
+
+def ended(lease: Lease | None, status: str, version: int, seq: int) -> Lease | None:
+    """The same lease, no longer active."""
+    if lease is None:
+        return None
+    return lease.model_copy(update={"status": status, "version": version, "seq": seq})
+
+
+def _check_ended(state: GoalState, payload: LeaseEnded, facts: Facts) -> None:
+    state.todo(payload.todo_id)
+
+
+def _evolve_ended(state: GoalState, payload: LeaseEnded, facts: Facts) -> GoalState:
+    todo = state.todo(payload.todo_id)
+    return state.with_todo(
+        todo.model_copy(update={"lease": ended(todo.lease, "ended", todo.version, facts.seq)})
+    )
+
+
+EVENTS: tuple[EventType[GoalState, Any], ...] = (
+    EventType("todo.claimed", Claimed, AGENT, _check_claimed, _evolve_claimed),
+    EventType("todo.renewed", Renewed, AGENT, _check_renewed, _evolve_renewed, changes_work=False),
+    EventType("todo.released", Released, AGENT, _check_released, _evolve_released),
+    EventType(
+        "lease.ended",
+        LeaseEnded,
+        AGENT | OWNER,
+        _check_ended,
+        _evolve_ended,
+        part_only=True,
+    ),
+)

@@ -1,0 +1,45 @@
+"""The base of every model, and the value types that models share."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, Strict
+
+from loopx_kernel.clock import format_time, parse_time
+from loopx_kernel.errors import LoopxError
+
+
+class Record(BaseModel):
+    """An immutable value: unknown keys are refused, nothing is coerced."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+
+def _to_time(value: Any) -> datetime:
+    if isinstance(value, datetime):
+        if value.tzinfo is None:
+            raise ValueError("a time needs a zone")
+        return value.astimezone(UTC)
+    if isinstance(value, str):
+        try:
+            return parse_time(value)
+        except LoopxError as error:
+            raise ValueError(error.message) from None
+    raise ValueError("a time is RFC 3339 text")
+
+
+Time = Annotated[
+    datetime,
+    BeforeValidator(_to_time),
+    PlainSerializer(format_time, return_type=str, when_used="json"),
+]
+"""An aware UTC time; RFC 3339 with ``Z`` in JSON."""
+
+Int = Annotated[int, Strict(), Field(ge=-(2**53), le=2**53)]
+Count = Annotated[int, Strict(), Field(ge=0, le=2**53)]
+Flag = Annotated[bool, Strict()]
+Hex = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+Name = Annotated[str, Field(min_length=1, max_length=128)]
+Line = Annotated[str, Field(max_length=4000)]

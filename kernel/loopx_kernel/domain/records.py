@@ -1,0 +1,221 @@
+"""The nouns of a goal as they stand in its folded state."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from loopx_kernel.domain.event import ActorKind, Level
+from loopx_kernel.domain.record import Count, Flag, Hex, Int, Line, Name, Record, Time
+
+TodoStatus = Literal[
+    "open", "claimed", "blocked", "waiting", "deferred", "done", "superseded", "cancelled"
+]
+FINISHED: frozenset[str] = frozenset({"done", "superseded", "cancelled"})
+
+Role = Literal["agent", "human"]
+TodoKind = Literal["work", "fix", "monitor", "replan"]
+Priority = Literal["P0", "P1", "P2", "P3"]
+LeaseStatus = Literal["active", "released", "ended"]
+GateStatus = Literal[
+    "pending", "approved", "rejected", "deferred", "used", "expired", "mooted", "withdrawn"
+]
+ReadStatus = Literal[
+    "read",
+    "no_change",
+    "not_read",
+    "missing",
+    "unreadable",
+    "partially_unreadable",
+    "unverified",
+    "failed",
+]
+
+
+class EvidenceRef(Record):
+    """A file handed in: where it was, what it was, and what a machine read in it."""
+
+    path: Line
+    sha256: Hex
+    size: Count
+    kind: Literal["junit", "exit_status", "file"] = "file"
+    result: Literal["passed", "failed"] | None = None
+    tests: Count | None = None
+    failures: Count | None = None
+
+
+class Origin(Record):
+    """Where a record comes from: who, by which event, on which facts."""
+
+    actor_kind: ActorKind
+    actor_agent_id: Name
+    event_id: Name
+    facts: tuple[str, ...] = ()
+
+
+class WaitingOn(Record):
+    """The outside fact a todo waits for, and how often to look (seconds)."""
+
+    kind: Literal["ci", "review", "source"]
+    ref: Line = ""
+    every_seconds: Count = 600
+
+
+class Lease(Record):
+    """Time-limited ownership of one todo."""
+
+    owner: Name
+    write_scopes: tuple[str, ...] = ()
+    version: Count
+    lease_epoch: Count
+    acquired_at: Time
+    expires_at: Time
+    renewed_at: Time
+    status: LeaseStatus
+    seq: Count
+    host_id: str = ""
+    boot_id: str = ""
+    boot_deadline_ms: Int | None = None
+
+
+class Refusal(Record):
+    """A write that came with an old epoch or from somebody else; kept to be shown."""
+
+    agent_id: Name
+    at: Time
+    code: Name
+
+
+class Todo(Record):
+    """One piece of work."""
+
+    id: Name
+    title: Line
+    role: Role = "agent"
+    kind: TodoKind = "work"
+    priority: Priority = "P2"
+    status: TodoStatus = "open"
+    depends_on: tuple[str, ...] = ()
+    write_scope: tuple[str, ...] = ()
+    acceptance: tuple[str, ...] = ()
+    evidence: tuple[EvidenceRef, ...] = ()
+    requires_statement: Flag = False
+    waiting_on: WaitingOn | None = None
+    resume_at: Time | None = None
+    next_check_at: Time | None = None
+    reason: Line = ""
+    result_hash: Hex | None = None
+    claimed_tests: Literal["passed", "failed"] | None = None
+    proven: Flag = False
+    lineage_todo_ids: tuple[str, ...] = ()
+    superseded_by: Name | None = None
+    origin: Origin
+    version: Count = 0
+    lease_epoch: Count = 0
+    lease: Lease | None = None
+    added_at: Time
+    changed_at: Time
+    seq: Count
+
+    @property
+    def finished(self) -> bool:
+        """Done, superseded or cancelled."""
+        return self.status in FINISHED
+
+
+class Decision(Record):
+    """How a person decided a gate; ``key`` is the fingerprint of their key."""
+
+    outcome: Literal["approved", "rejected", "deferred"]
+    by: Name
+    key: str
+    level: Level
+    at: Time
+    event_id: Name
+    reason: Line = ""
+
+
+class Gate(Record):
+    """One concrete request for a decision."""
+
+    id: Name
+    status: GateStatus
+    action: Name
+    command: Line = ""
+    paths: tuple[str, ...] = ()
+    question: Line
+    blocks: tuple[str, ...] = ()
+    irreversible: Flag = False
+    digest: Hex
+    requested_by: Name
+    requested_at: Time
+    decision: Decision | None = None
+    expires_at: Time | None = None
+    until: Time | None = None
+    used_by: Name | None = None
+    used_at: Time | None = None
+    seq: Count
+
+
+class Spend(Record):
+    """One booking in the quota ledger; a void counts at its spend's time."""
+
+    effect_ref: Name
+    slots: Count
+    at: Time
+    by: Name
+    voided_at: Time | None = None
+    void_reason: Line = ""
+    seq: Count
+    void_seq: Count | None = None
+
+
+class Source(Record):
+    """Something the goal reads decisions from, with attempts and successes apart."""
+
+    id: Name
+    provider: Name
+    required: Flag = False
+    enabled: Flag = True
+    bound: Flag = False
+    on_demand: Flag = False
+    window_seconds: Count
+    last_read_at: Time | None = None
+    last_success_at: Time | None = None
+    checked_at: Time | None = None
+    read_status: ReadStatus = "not_read"
+    item_count: Count | None = None
+    unreadable_count: Count | None = None
+    failure_streak: Count = 0
+    pending_count: Count | None = None
+    cursor: Line | None = None
+    cursor_moved_at: Time | None = None
+    seq: Count
+
+
+class Handoff(Record):
+    """What one turn leaves for the next."""
+
+    text: str
+    by: Name
+    at: Time
+    seq: Count
+
+
+class Objective(Record):
+    """The goal's objective in one of its versions, counted from 1."""
+
+    text: str
+    version: Count
+
+
+class Alert(Record):
+    """A line that stays in the journal and has no effect, and why."""
+
+    seq: Count
+    event_id: Name
+    event_type: Name
+    code: Name
+    message: str
+
+
+JsonObject = dict[str, Any]

@@ -1,0 +1,163 @@
+"""Sources: what a goal reads decisions from. Attempts and successes are kept apart."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from loopx_kernel.domain.event import CODE, Context, Draft, EventType, Facts
+from loopx_kernel.domain.record import Count, Flag, Name, Record
+from loopx_kernel.domain.records import ReadStatus, Source
+from loopx_kernel.domain.rules import SourceRule, check_id
+from loopx_kernel.domain.state import GoalState
+from loopx_kernel.errors import Conflict, Denied, UsageError
+from loopx_kernel.text import check_line
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddSource:
+    """Register a source; that says nothing about its health."""
+
+    rule: SourceRule
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BindSource:
+    """A provider is connected to the source."""
+
+    source_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadSource:
+    """One attempt to read a source, with the counts it reported."""
+
+    source_id: str
+    status: Literal["read", "no_change", "failed"]
+    items: int | None = None
+    unreadable: int | None = None
+    pending: int | None = None
+
+
+class SourceAdded(Record):
+    source_id: Name
+    provider: Name
+    required: Flag = False
+    on_demand: Flag = False
+    window_seconds: Count
+
+
+class SourceBound(Record):
+    source_id: Name
+
+
+class SourceRead(Record):
+    source_id: Name
+    status: Literal["read", "no_change", "failed"]
+    items: Count | None = None
+    unreadable: Count | None = None
+    pending: Count | None = None
+
+
+def decide(
+    state: GoalState, command: AddSource | BindSource | ReadSource, context: Context
+) -> Draft:
+    """The event for a source command; raises when ``check`` would."""
+    match command:
+        case AddSource(rule=rule):
+            payload = rule.model_dump(exclude={"id"}) | {"source_id": rule.id}
+            return Draft("source.added", payload, rule.id)
+        case BindSource(source_id=source_id):
+            return Draft("source.bound", {"source_id": source_id}, source_id)
+        case ReadSource():
+            return Draft("source.read", asdict(command), command.source_id)
+
+
+def outcome(payload: SourceRead) -> ReadStatus:
+    """What an attempt amounts to. A success without counts is ``unverified``; any
+    unreadable item makes it ``partially_unreadable``; a failure is never "no change"."""
+    if payload.status != "read":
+        return payload.status
+    if payload.items is None or payload.unreadable is None:
+        return "unverified"
+    return "partially_unreadable" if payload.unreadable > 0 else "read"
+
+
+def _check_added(state: GoalState, payload: SourceAdded, facts: Facts) -> None:
+    check_id(payload.source_id, "a source")
+    check_line(payload.provider, "provider")
+    if payload.source_id in state.sources:
+        raise Conflict(
+            "exists",
+            f"There is a source {payload.source_id} already",
+            next="loopx source list",
+            source_id=payload.source_id,
+        )
+
+
+def _evolve_added(state: GoalState, payload: SourceAdded, facts: Facts) -> GoalState:
+    values = payload.model_dump(exclude={"source_id"})
+    source = Source(id=payload.source_id, **values, seq=facts.seq)
+    return state.with_source(source).model_copy(update={"registry_seq": facts.seq})
+
+
+def _check_bound(state: GoalState, payload: SourceBound, facts: Facts) -> None:
+    if state.source(payload.source_id).bound:
+        raise Conflict(
+            "exists",
+            f"{payload.source_id} is bound already",
+            next="loopx source list",
+            source_id=payload.source_id,
+        )
+
+
+def _evolve_bound(state: GoalState, payload: SourceBound, facts: Facts) -> GoalState:
+    source = state.source(payload.source_id)
+    return state.with_source(source.model_copy(update={"bound": True, "seq": facts.seq}))
+
+
+def _check_read(state: GoalState, payload: SourceRead, facts: Facts) -> None:
+    source = state.source(payload.source_id)
+    if not source.bound:
+        raise Denied(
+            "not_verified",
+            f"{source.id} is not bound to its provider, so nothing can have read it",
+            next=f"loopx source bind {source.id}",
+            source_id=source.id,
+        )
+    if (payload.unreadable or 0) > (payload.items or 0):
+        raise UsageError(
+            "invalid_value",
+            "More unreadable items than items",
+            next=f"loopx source read {source.id} --status read --items N --unreadable N",
+            source_id=source.id,
+        )
+
+
+def _evolve_read(state: GoalState, payload: SourceRead, facts: Facts) -> GoalState:
+    source = state.source(payload.source_id)
+    status = outcome(payload)
+    update: dict[str, Any] = {"checked_at": facts.at, "read_status": status, "seq": facts.seq}
+    if payload.pending is not None:
+        update["pending_count"] = payload.pending
+    if status == "failed":
+        update["failure_streak"] = source.failure_streak + 1
+    else:
+        update |= {"failure_streak": 0, "last_read_at": facts.at}
+        if payload.status == "read":
+            update |= {"item_count": payload.items, "unreadable_count": payload.unreadable}
+        if status in ("read", "no_change") and _accounted(source, payload):
+            update["last_success_at"] = facts.at
+    return state.with_source(source.model_copy(update=update))
+
+
+def _accounted(source: Source, payload: SourceRead) -> bool:
+    """No change since content that could not be read is no success either."""
+    return payload.status == "read" or not source.unreadable_count
+
+
+EVENTS: tuple[EventType[GoalState, Any], ...] = (
+    EventType("source.added", SourceAdded, CODE, _check_added, _evolve_added),
+    EventType("source.bound", SourceBound, CODE, _check_bound, _evolve_bound),
+    EventType("source.read", SourceRead, CODE, _check_read, _evolve_read),
+)

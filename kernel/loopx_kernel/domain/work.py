@@ -1,0 +1,74 @@
+"""May this todo be worked on now? One answer for claims, should-run and the screen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from loopx_kernel.clock import Reading, format_time
+from loopx_kernel.domain.records import FINISHED, Todo
+from loopx_kernel.domain.state import GoalState, is_live, pending_gates_on
+
+
+@dataclass(frozen=True, slots=True)
+class Hindrance:
+    """Why a todo cannot be worked on. ``code`` is one of the contract's reason codes,
+    or ``finished``, ``dependency`` or ``blocked``. ``until`` is when it may end by itself."""
+
+    code: str
+    message: str
+    ids: tuple[str, ...] = ()
+    until: datetime | None = None
+
+
+def hindrance(
+    state: GoalState, todo: Todo, reading: Reading, agent_id: str | None
+) -> Hindrance | None:
+    """What stops ``agent_id`` (or anyone) from working on this todo, or ``None``."""
+    return (
+        _by_status(todo, reading)
+        or _by_dependency(state, todo)
+        or _by_gate(state, todo)
+        or _by_lease(todo, reading, agent_id)
+    )
+
+
+def _by_status(todo: Todo, reading: Reading) -> Hindrance | None:
+    if todo.finished:
+        return Hindrance("finished", f"{todo.id} is {todo.status}")
+    if todo.status == "blocked":
+        return Hindrance("blocked", f"{todo.id} is blocked: {todo.reason}")
+    if todo.status == "waiting" and todo.waiting_on is not None:
+        fact = " ".join(filter(None, (todo.waiting_on.kind, todo.waiting_on.ref)))
+        return Hindrance("quota_frozen", f"{todo.id} waits for {fact}")
+    due = todo.resume_at if todo.status == "deferred" else todo.next_check_at
+    if due is not None and reading.now < due:
+        return Hindrance("not_due", f"{todo.id} is due at {format_time(due)}", until=due)
+    if todo.role == "human":
+        return Hindrance("human_todo", f"{todo.id} is for a person: {todo.title}")
+    return None
+
+
+def _by_dependency(state: GoalState, todo: Todo) -> Hindrance | None:
+    missing = tuple(ref for ref in todo.depends_on if state.todos[ref].status not in FINISHED)
+    if missing:
+        return Hindrance("dependency", f"{todo.id} needs {', '.join(missing)} first", missing)
+    return None
+
+
+def _by_gate(state: GoalState, todo: Todo) -> Hindrance | None:
+    gates = tuple(gate.id for gate in pending_gates_on(state, todo.id))
+    if gates:
+        return Hindrance("gate_pending", f"{todo.id} is gated by {', '.join(gates)}", gates)
+    return None
+
+
+def _by_lease(todo: Todo, reading: Reading, agent_id: str | None) -> Hindrance | None:
+    lease = todo.lease
+    if lease is None or not is_live(lease, reading) or lease.owner == agent_id:
+        return None
+    return Hindrance(
+        "lease_held",
+        f"{lease.owner} holds {todo.id} until {format_time(lease.expires_at)}",
+        until=lease.expires_at,
+    )

@@ -1,0 +1,243 @@
+"""Everything there is to see about one goal at one moment, as values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from loopx_kernel.clock import Reading
+from loopx_kernel.domain.completion import Completion, derive
+from loopx_kernel.domain.contract import Contract, should_run
+from loopx_kernel.domain.freshness import SourceReading, judge
+from loopx_kernel.domain.gate import status_at
+from loopx_kernel.domain.needs_you import NeedsYou, Reads
+from loopx_kernel.domain.quota import burn
+from loopx_kernel.domain.records import Gate, Todo
+from loopx_kernel.domain.state import GoalState, is_live, pending_gates_on
+from loopx_kernel.views.envelope import Coverage, Envelope, ledger_row, seal, source_row
+
+BURN_BUCKETS = 48
+
+
+@dataclass(frozen=True, slots=True)
+class TodoRow:
+    """A todo with what the moment adds: who really holds it, what it is gated by."""
+
+    todo: Todo
+    display_status: str
+    """open, claimed, expired, blocked, waiting, deferred, gated, done, superseded, cancelled."""
+    holder: str | None
+    gated_by: tuple[str, ...]
+    needs: tuple[str, ...]
+    damaged: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LeaseRow:
+    """A lease as it stands: active, expired, released or ended."""
+
+    todo_id: str
+    owner: str
+    status: str
+    version: int
+    lease_epoch: int
+    write_scopes: tuple[str, ...]
+    acquired_at: datetime
+    renewed_at: datetime
+    expires_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class GateRow:
+    """A gate with its status at the moment."""
+
+    gate: Gate
+    status: str
+
+
+@dataclass(frozen=True, slots=True)
+class Burn:
+    """Slots used per part of the window, oldest first, and the rate of the last hour."""
+
+    buckets: tuple[int, ...]
+    bucket_seconds: int
+    last_hour: int
+    lasts_until: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class GoalView:
+    """One goal at one moment. Ages are computed by whoever shows it; times are UTC."""
+
+    goal_id: str
+    display_name: str
+    domain: str
+    objective: str
+    objective_version: int
+    status: str
+    repo: str
+    state_file: str
+    seq: int
+    head: str
+    last_event_at: datetime | None
+    verified: bool
+    verified_from: int
+    contract: Contract
+    todos: tuple[TodoRow, ...]
+    counts: dict[str, int]
+    leases: tuple[LeaseRow, ...]
+    gates: tuple[GateRow, ...]
+    sources: tuple[SourceReading, ...]
+    burn: Burn
+    completion: Completion
+    reads: Reads
+    alerts: tuple[str, ...]
+    envelope: Envelope
+
+    @property
+    def needs_you(self) -> tuple[NeedsYou, ...]:
+        """What waits for a person in this goal, oldest first."""
+        return self.contract.needs_you
+
+    @property
+    def display_answer(self) -> str:
+        """The contract's answer as a word for people: paused and retired have their own."""
+        return self.status if self.status != "active" else self.contract.answer
+
+
+def goal_view(
+    state: GoalState,
+    reads: Reads,
+    reading: Reading,
+    *,
+    agent_id: str | None = None,
+    agents: Sequence[str] = (),
+    owners: Sequence[str] = (),
+    observed_at: datetime | None = None,
+    projection: str = "status",
+) -> GoalView:
+    """The view of one goal; pure."""
+    now = reading.now
+    rules = state.the_rules
+    sources = tuple(judge(source, now) for source in state.sources.values())
+    rows = tuple(_todo_row(state, todo, reading, reads) for todo in state.todos.values())
+    return GoalView(
+        goal_id=state.goal_id,
+        display_name=rules.display_name,
+        domain=rules.domain,
+        objective=state.objective.text if state.objective else "",
+        objective_version=state.objective.version if state.objective else 0,
+        status=state.status,
+        repo=rules.repo,
+        state_file=rules.state_file,
+        seq=state.seq,
+        head=state.head,
+        last_event_at=state.last_at,
+        verified=reads.verified_from == 1,
+        verified_from=reads.verified_from,
+        contract=should_run(state, reads, reading, agent_id, agents, owners),
+        todos=rows,
+        counts=_counts(rows),
+        leases=_leases(state, reading),
+        gates=tuple(GateRow(gate, status_at(gate, now)) for gate in state.gates.values()),
+        sources=sources,
+        burn=_burn(state, now),
+        completion=derive(state, reads, sources, now),
+        reads=reads,
+        alerts=tuple(f"#{a.seq} {a.event_type} has no effect: {a.message}" for a in state.alerts),
+        envelope=goal_envelope(state, reads, sources, now, observed_at or now, projection),
+    )
+
+
+def goal_envelope(
+    state: GoalState,
+    reads: Reads,
+    sources: Sequence[SourceReading],
+    now: datetime,
+    observed_at: datetime,
+    projection: str,
+) -> Envelope:
+    """The envelope of any projection of one goal."""
+    integrity = [item.path for item in reads.damage] + [f"#{a.seq}" for a in state.alerts]
+    rows = [ledger_row(observed_at, now, integrity), *map(source_row, sources)]
+    return seal(
+        projection,
+        observed_at=observed_at,
+        served_at=now,
+        sources=rows,
+        coverage=Coverage("goal", 1, 1),
+        integrity=integrity,
+        verified=reads.verified_from == 1,
+    )
+
+
+def _todo_row(state: GoalState, todo: Todo, reading: Reading, reads: Reads) -> TodoRow:
+    live = is_live(todo.lease, reading)
+    gated = tuple(gate.id for gate in pending_gates_on(state, todo.id))
+    needs = tuple(ref for ref in todo.depends_on if not state.todos[ref].finished)
+    status: str = todo.status
+    if status == "claimed" and not live:
+        status = "expired"
+    elif status == "open" and gated:
+        status = "gated"
+    return TodoRow(
+        todo=todo,
+        display_status=status,
+        holder=todo.lease.owner if todo.lease and live else None,
+        gated_by=gated,
+        needs=needs,
+        damaged=any(item.todo_id == todo.id for item in reads.damage),
+    )
+
+
+def _counts(rows: Sequence[TodoRow]) -> dict[str, int]:
+    names = "open claimed blocked waiting deferred done superseded cancelled".split()
+    counts = {"total": len(rows)} | dict.fromkeys(names, 0)
+    for row in rows:
+        counts[row.todo.status] += 1
+    return counts
+
+
+def _leases(state: GoalState, reading: Reading) -> tuple[LeaseRow, ...]:
+    rows = []
+    for todo in state.todos.values():
+        lease = todo.lease
+        if lease is None:
+            continue
+        expired = lease.status == "active" and not is_live(lease, reading)
+        rows.append(
+            LeaseRow(
+                todo_id=todo.id,
+                owner=lease.owner,
+                status="expired" if expired else lease.status,
+                version=lease.version,
+                lease_epoch=lease.lease_epoch,
+                write_scopes=lease.write_scopes,
+                acquired_at=lease.acquired_at,
+                renewed_at=lease.renewed_at,
+                expires_at=lease.expires_at,
+            )
+        )
+    return tuple(rows)
+
+
+MINIMUM_SPENDS_FOR_FORECAST = 10
+
+
+def _burn(state: GoalState, now: datetime) -> Burn:
+    hours = state.the_rules.quota.window_hours
+    buckets = burn(state, now, BURN_BUCKETS)
+    recent = [
+        spend.slots
+        for spend in state.spends.values()
+        if spend.voided_at is None and spend.at > now - timedelta(hours=1)
+    ]
+    used = sum(buckets)
+    last_hour = sum(recent)
+    lasts = None
+    if last_hour and len(recent) >= MINIMUM_SPENDS_FOR_FORECAST:
+        left = state.the_rules.quota.allowed - used
+        until = now + timedelta(hours=left / last_hour)
+        lasts = until if left > 0 and until < now + timedelta(hours=hours) else None
+    return Burn(buckets, hours * 3600 // BURN_BUCKETS, last_hour, lasts)

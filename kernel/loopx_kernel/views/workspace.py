@@ -1,0 +1,96 @@
+"""All goals of a workspace, and how many of them could be read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from loopx_kernel.domain.needs_you import NeedsYou
+from loopx_kernel.views.envelope import Coverage, Envelope, Omission, seal
+from loopx_kernel.views.goal import GoalView
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """A goal that could not be read: why, and the command that helps."""
+
+    goal_id: str
+    reason: str
+    message: str
+    next: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceView:
+    """The workspace at one moment; ``goals`` in the order they were opened."""
+
+    root: str
+    workspace_id: str
+    goals: tuple[GoalView, ...]
+    unread: tuple[Unread, ...]
+    owners: tuple[str, ...]
+    agents: tuple[str, ...]
+    alerts: tuple[str, ...]
+    envelope: Envelope
+
+    @property
+    def needs_you(self) -> tuple[NeedsYou, ...]:
+        """What waits for a person over all goals, oldest first."""
+        items = [item for goal in self.goals for item in goal.needs_you]
+        return tuple(
+            sorted(
+                items, key=lambda i: (i.since is not None, i.since.timestamp() if i.since else 0)
+            )
+        )
+
+
+def workspace_view(
+    *,
+    root: str,
+    workspace_id: str,
+    goals: Sequence[GoalView],
+    unread: Sequence[Unread],
+    owners: Sequence[str],
+    agents: Sequence[str],
+    alerts: Sequence[str],
+    now: datetime,
+    projection: str = "status",
+) -> WorkspaceView:
+    """The view of a workspace; its envelope inherits every row of its goals."""
+    omitted: dict[str, int] = {}
+    for item in unread:
+        omitted[item.reason] = omitted.get(item.reason, 0) + 1
+    envelope = seal(
+        projection,
+        observed_at=min((goal.envelope.observed_at for goal in goals), default=now),
+        served_at=now,
+        sources=[row for goal in goals for row in goal.envelope.sources],
+        coverage=Coverage(
+            "workspace",
+            len(goals) + len(unread),
+            len(goals),
+            tuple(Omission(reason, count) for reason, count in sorted(omitted.items())),
+        ),
+        integrity=[
+            *(
+                i
+                for g in goals
+                for r in g.envelope.alert_reasons
+                if r.code == "integrity"
+                for i in r.ids
+            ),
+            *alerts,
+        ],
+        verified=all(goal.verified for goal in goals),
+    )
+    return WorkspaceView(
+        root=root,
+        workspace_id=workspace_id,
+        goals=tuple(goals),
+        unread=tuple(unread),
+        owners=tuple(owners),
+        agents=tuple(agents),
+        alerts=tuple(alerts),
+        envelope=envelope,
+    )
