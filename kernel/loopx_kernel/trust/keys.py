@@ -1,0 +1,291 @@
+"""SSH keys of people: public key lines, and private key files in OpenSSH's own format."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import os
+import re
+import stat
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+from loopx_kernel.errors import Conflict, Denied, UsageError
+from loopx_kernel.text import check_line, safe
+from loopx_kernel.trust import algorithms
+from loopx_kernel.trust.key_files import read_key_file, write_new
+from loopx_kernel.trust.wire import Malformed, Reader
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes
+
+_ARMOR = re.compile(
+    rb"\s*-----BEGIN OPENSSH PRIVATE KEY-----\r?\n([A-Za-z0-9+/=\r\n]+)"
+    rb"-----END OPENSSH PRIVATE KEY-----\s*"
+)
+_MAGIC = b"openssh-key-v1\0"
+_LONGEST_LINE = 16 * 1024
+_MOST_ROUNDS = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class PublicKey:
+    """A public key: ``kind`` as SSH names it, ``blob`` in SSH's wire format, and a comment."""
+
+    kind: str
+    blob: bytes
+    comment: str = ""
+
+    @property
+    def fingerprint(self) -> str:
+        """``SHA256:`` and 43 base64 characters, as ``ssh-keygen -l`` prints it."""
+        digest = hashlib.sha256(self.blob).digest()
+        return "SHA256:" + base64.b64encode(digest).decode("ascii").rstrip("=")
+
+    @property
+    def line(self) -> str:
+        """``KIND BASE64`` and the comment if there is one, without a newline."""
+        text = base64.b64encode(self.blob).decode("ascii")
+        return f"{self.kind} {text} {self.comment}".rstrip()
+
+
+@dataclass(frozen=True, slots=True)
+class PrivateKey:
+    """A private key in memory. ``encrypted`` says whether its file needs a passphrase."""
+
+    public: PublicKey
+    encrypted: bool
+    key: PrivateKeyTypes = field(repr=False, compare=False)
+
+
+def parse_public_line(line: str) -> PublicKey:
+    """A ``.pub`` line, ``KIND BASE64 [COMMENT]``.
+
+    Raises ``UsageError("invalid_value")``, with the reason as the fact ``reason``,
+    for anything else, unknown kinds, and RSA keys shorter than 3072 bits.
+    """
+    try:
+        return _public_from(line)
+    except Malformed as fault:
+        raise UsageError(
+            "invalid_value",
+            f"this is not a public key LoopX can use: {fault}",
+            field="public_key",
+            reason=str(fault),
+        ) from None
+
+
+def load_private(path: Path, passphrase: bytes | None) -> PrivateKey:
+    """The private key in the OpenSSH key file ``path``; nothing is kept but the key.
+
+    A passphrase for a file without one is ignored. Raises ``Denied("no_key")``
+    when the file is missing, unreadable or no key LoopX can use, and
+    ``Denied("wrong_passphrase")`` when the passphrase is missing or wrong.
+    """
+    data, header = _read(path)
+    if header.encrypted and not passphrase:
+        raise Denied(
+            "wrong_passphrase", f"the key {safe(str(path))} needs its passphrase", path=str(path)
+        )
+    if header.rounds > _MOST_ROUNDS:
+        _no_key(path, "its passphrase hashing is set so high that opening it would take hours")
+    key = _decrypt(path, data, header, passphrase)
+    # Neither the cipher nor the library notices a changed secret of an ed25519 key.
+    if _blob_of(key) != header.public.blob:
+        _no_key(path, "it is damaged: its two halves do not fit")
+    return PrivateKey(header.public, header.encrypted, key)
+
+
+def needs_passphrase(path: Path) -> bool:
+    """Whether the key file is encrypted; asks nobody. Raises ``Denied("no_key")``."""
+    return _read(path)[1].encrypted
+
+
+def public_of(path: Path) -> PublicKey:
+    """The public half of the key at ``path``, without its passphrase.
+
+    Taken from the private key file itself, which holds it in the clear, with the
+    comment of ``PATH.pub`` where that is the same key; from ``PATH.pub`` alone
+    where there is no private file. Raises ``Denied("no_key")``.
+    """
+    beside = path.with_name(path.name + ".pub")
+    if not os.path.exists(path):  # noqa: PTH110  # False, too, where it may not be looked at
+        return _read_public(beside, named=path)
+    public = _read(path)[1].public
+    try:
+        written = _read_public(beside, named=path)
+    except Denied:
+        return public
+    return written if written.blob == public.blob else public
+
+
+def permissions_problem(path: Path) -> str | None:
+    """What is wrong with who may read the key file, as a clause; ``None`` if nothing is.
+
+    Raises ``Denied("no_key")`` if there is no such file.
+    """
+    try:
+        found = path.stat()
+    except (OSError, ValueError):
+        _no_key(path, "there is no such file")
+    if found.st_uid != os.getuid():
+        return "it belongs to another user"
+    mode = stat.S_IMODE(found.st_mode)
+    return f"others than its owner may use it (mode {mode:04o})" if mode & 0o077 else None
+
+
+def generate(
+    path: Path, comment: str, passphrase: bytes | None, *, kdf_rounds: int = 24
+) -> PublicKey:
+    """Makes an ed25519 key: ``path`` (mode 0600) and ``PATH.pub``; returns the public half.
+
+    Both files are whole and durable on return; a missing folder is made with mode
+    0700. ``passphrase`` None leaves the key unencrypted. Raises ``Conflict("exists")``
+    if either file is there already, ``UsageError("invalid_value")`` for an empty
+    passphrase or a comment of more than one line, and ``Storage``.
+    """
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    if passphrase == b"":
+        raise UsageError("invalid_value", "the passphrase is empty", field="passphrase")
+    if comment:
+        check_line(comment, "comment", limit=100)
+    beside = path.with_name(path.name + ".pub")
+    for existing in (path, beside):
+        if os.path.lexists(existing):
+            _exists(existing)
+    key = Ed25519PrivateKey.generate()
+    content = _encode(key, passphrase, kdf_rounds)
+    public = PublicKey("ssh-ed25519", _header(content).public.blob, comment.strip())
+    _write_pair(path, content, beside, f"{public.line}\n".encode())
+    return public
+
+
+@dataclass(frozen=True, slots=True)
+class _Header:
+    public: PublicKey
+    encrypted: bool
+    rounds: int
+
+
+def _public_from(line: str) -> PublicKey:
+    if len(line) > _LONGEST_LINE:
+        raise Malformed("it is too long")
+    kind, _, rest = line.strip().partition(" ")
+    encoded, _, comment = rest.strip().partition(" ")
+    try:
+        blob = base64.b64decode(encoded, validate=True)
+    except (binascii.Error, ValueError):
+        raise Malformed("its base64 is broken") from None
+    if base64.b64encode(blob).decode("ascii") != encoded:
+        raise Malformed("its base64 is broken")
+    if algorithms.check_key(blob) != kind:
+        raise Malformed("the kind it names is not the kind it is")
+    return PublicKey(kind, blob, comment.strip())
+
+
+def _read(path: Path) -> tuple[bytes, _Header]:
+    data = read_key_file(path)
+    try:
+        return data, _header(data)
+    except Malformed as fault:
+        _no_key(path, str(fault))
+
+
+def _header(data: bytes) -> _Header:
+    """The part of a private key file that is not encrypted."""
+    match = _ARMOR.fullmatch(data)
+    if match is None:
+        if b"PRIVATE KEY-----" in data:
+            raise Malformed("it is in an older format; `ssh-keygen -p -f FILE` converts it")
+        raise Malformed("it is not an OpenSSH private key")
+    try:
+        reader = Reader(binascii.a2b_base64(match[1]))
+    except binascii.Error:
+        raise Malformed("its base64 is broken") from None
+    if reader.take(len(_MAGIC)) != _MAGIC:
+        raise Malformed("it is not an OpenSSH private key")
+    cipher, kdf, options = reader.text(), reader.text(), Reader(reader.string())
+    if reader.uint32() != 1:
+        raise Malformed("it holds more than one key")
+    blob = reader.string()
+    rounds = 0
+    if kdf == "bcrypt":
+        options.string()
+        rounds = options.uint32()
+    kind = algorithms.check_key(blob)
+    return _Header(PublicKey(kind, blob), cipher != "none", rounds)
+
+
+def _decrypt(path: Path, data: bytes, header: _Header, passphrase: bytes | None) -> PrivateKeyTypes:
+    from cryptography.exceptions import InvalidTag, UnsupportedAlgorithm
+    from cryptography.hazmat.primitives.serialization import load_ssh_private_key
+
+    try:
+        key = load_ssh_private_key(data, passphrase if header.encrypted else None)
+    except UnsupportedAlgorithm:
+        _no_key(path, "it is encrypted in a way LoopX does not know")
+    except (ValueError, TypeError, InvalidTag):
+        if not header.encrypted:
+            _no_key(path, "it is damaged")
+        raise Denied(
+            "wrong_passphrase",
+            f"that is not the passphrase of {safe(str(path))}",
+            path=str(path),
+        ) from None
+    return key
+
+
+def _blob_of(key: PrivateKeyTypes) -> bytes:
+    from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+    # Every kind that `_header` lets through has an OpenSSH form.
+    line = key.public_key().public_bytes(Encoding.OpenSSH, PublicFormat.OpenSSH)
+    return binascii.a2b_base64(line.split(b" ")[1])
+
+
+def _encode(key: PrivateKeyTypes, passphrase: bytes | None, kdf_rounds: int) -> bytes:
+    from cryptography.hazmat.primitives import serialization
+
+    form = serialization.PrivateFormat.OpenSSH
+    protection: serialization.KeySerializationEncryption = serialization.NoEncryption()
+    if passphrase is not None:
+        protection = form.encryption_builder().kdf_rounds(kdf_rounds).build(passphrase)
+    return key.private_bytes(serialization.Encoding.PEM, form, protection)
+
+
+def _write_pair(path: Path, content: bytes, beside: Path, public: bytes) -> None:
+    if not write_new(path, content, 0o600):
+        _exists(path)
+    try:
+        written = write_new(beside, public, 0o644)
+    except BaseException:
+        path.unlink()
+        raise
+    if not written:
+        path.unlink()
+        _exists(beside)
+
+
+def _read_public(beside: Path, *, named: Path) -> PublicKey:
+    try:
+        return _public_from(read_key_file(beside).decode("utf-8", "replace"))
+    except Malformed as fault:
+        _no_key(named, f"its .pub file is not a public key: {fault}")
+
+
+def _exists(path: Path) -> NoReturn:
+    raise Conflict(
+        "exists",
+        f"{safe(str(path))} is there already and is not overwritten",
+        next="name another file",
+        path=str(path),
+    )
+
+
+def _no_key(path: Path, reason: str) -> NoReturn:
+    raise Denied(
+        "no_key", f"no key at {safe(str(path))}: {reason}", path=str(path), reason=reason
+    ) from None

@@ -1,0 +1,115 @@
+"""The verdict on a signature: whose it is, whether it counts, and how strongly it was given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from loopx_kernel.errors import Denied, UsageError
+from loopx_kernel.trust import sshsig
+from loopx_kernel.trust.keys import PublicKey, parse_public_line
+from loopx_kernel.trust.wire import Reader
+
+Level = Literal["none", "software", "passphrase", "confirmed", "presence"]
+Problem = Literal[
+    "unsigned", "bad_signature", "unknown_signer", "revoked", "not_yet_valid", "expired",
+    "wrong_level",
+]  # fmt: skip
+
+LEVELS: tuple[Level, ...] = ("none", "software", "passphrase", "confirmed", "presence")
+
+
+@dataclass(frozen=True, slots=True)
+class EnrolledKey:
+    """A key as it stands at one place of the journal.
+
+    ``revoked`` says that its revocation stands before that place: such keys are
+    handed in so that the verdict can say so. Times are aware UTC.
+    """
+
+    name: str
+    key_line: str
+    fingerprint: str
+    allow_unattended: bool = False
+    revoked: bool = False
+    valid_after: datetime | None = None
+    valid_before: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a signature is worth. ``signer`` and ``fingerprint`` stand as soon as they are known.
+
+    ``level`` is ``none`` unless ``ok``; ``why`` adds a reason to ``bad_signature``.
+    """
+
+    ok: bool
+    signer: str | None = None
+    fingerprint: str | None = None
+    level: Level = "none"
+    problem: Problem | None = None
+    why: str | None = None
+
+
+def judge(
+    statement: bytes,
+    armored: str | None,
+    candidates: Iterable[EnrolledKey],
+    *,
+    at: datetime | None = None,
+    at_least: Level = "none",
+) -> Verdict:
+    """The verdict on ``armored`` as a signature over ``statement``; never raises on content.
+
+    ``candidates`` are the keys known at that place, revoked ones included. ``at``
+    (aware UTC) is the moment a validity period is held against; without it
+    periods are not looked at. ``at_least`` is the level a rule asks for.
+    """
+    if not armored:
+        return Verdict(False, problem="unsigned")
+    try:
+        blob = sshsig.verify(statement, armored)
+    except Denied as fault:
+        return Verdict(False, problem="bad_signature", why=fault.facts["why"])
+    fingerprint = PublicKey(Reader(blob).text(), blob).fingerprint
+    enrolled = _find(blob, candidates)
+    if enrolled is None:
+        return Verdict(False, fingerprint=fingerprint, problem="unknown_signer")
+    level: Level = "software" if enrolled.allow_unattended else "passphrase"
+    problem = _standing(enrolled, at)
+    if problem is None and LEVELS.index(level) < LEVELS.index(at_least):
+        problem = "wrong_level"
+    if problem:
+        return Verdict(False, enrolled.name, fingerprint, problem=problem)
+    return Verdict(True, enrolled.name, fingerprint, level)
+
+
+def _find(blob: bytes, candidates: Iterable[EnrolledKey]) -> EnrolledKey | None:
+    """The enrolment of this very key; one that counts before one that is revoked."""
+    revoked = None
+    for candidate in candidates:
+        if _blob_of(candidate) != blob:
+            continue
+        if not candidate.revoked:
+            return candidate
+        revoked = candidate
+    return revoked
+
+
+def _blob_of(candidate: EnrolledKey) -> bytes | None:
+    try:
+        return parse_public_line(candidate.key_line).blob
+    except UsageError:
+        return None
+
+
+def _standing(enrolled: EnrolledKey, at: datetime | None) -> Problem | None:
+    if enrolled.revoked:
+        return "revoked"
+    if at and enrolled.valid_after and at < enrolled.valid_after:
+        return "not_yet_valid"
+    if at and enrolled.valid_before and at > enrolled.valid_before:
+        return "expired"
+    return None
