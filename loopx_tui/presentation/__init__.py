@@ -1,0 +1,1 @@
+"""From a view's rows to cells: pure, with no widget in sight."""

@@ -1,0 +1,194 @@
+"""Themes: named colours of states, kept as small YAML files.
+
+A theme names what a colour means, and no widget. The default theme is also
+held here as values, so that the first paint reads no file.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+if TYPE_CHECKING:
+    from pydantic_core import CoreSchema
+    from textual.theme import Theme as TextualTheme
+
+_HEX = re.compile(r"#[0-9a-fA-F]{6}")
+
+ANSI_COLOURS = {
+    "ansi_black": "#000000",
+    "ansi_red": "#cd0000",
+    "ansi_green": "#00cd00",
+    "ansi_yellow": "#cdcd00",
+    "ansi_blue": "#0000ee",
+    "ansi_magenta": "#cd00cd",
+    "ansi_cyan": "#00cdcd",
+    "ansi_white": "#e5e5e5",
+    "ansi_bright_black": "#7f7f7f",
+    "ansi_bright_red": "#ff0000",
+    "ansi_bright_green": "#00ff00",
+    "ansi_bright_yellow": "#ffff00",
+    "ansi_bright_blue": "#5c5cff",
+    "ansi_bright_magenta": "#ff00ff",
+    "ansi_bright_cyan": "#00ffff",
+    "ansi_bright_white": "#ffffff",
+}
+"""The terminal's own sixteen colours, with the values xterm gives them."""
+
+
+class _ColourRule:
+    """Has pydantic check a colour, without importing it before a file is read."""
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> CoreSchema:
+        from pydantic_core import core_schema
+
+        return core_schema.no_info_after_validator_function(_colour, core_schema.str_schema())
+
+
+def _colour(value: str) -> str:
+    if value in ANSI_COLOURS or _HEX.fullmatch(value):
+        return value
+    raise ValueError("is not a colour like #8fb4ff or ansi_cyan")
+
+
+Colour = Annotated[str, _ColourRule]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Theme:
+    """One theme: ``#rrggbb`` values, or names of ``ANSI_COLOURS`` throughout.
+
+    In a file and in CSS the keys are written with hyphens: ``border-focus``.
+    """
+
+    name: str
+    label: str
+    dark: bool
+    background: Colour
+    surface: Colour
+    border: Colour
+    border_focus: Colour
+    text: Colour
+    text_dim: Colour
+    accent: Colour
+    run: Colour
+    ask: Colour
+    wait: Colour
+    repair: Colour
+    quiet: Colour
+    closed: Colour
+    paused: Colour
+    fresh: Colour
+    stale: Colour
+    alert: Colour
+    verified: Colour
+    forged: Colour
+    past: Colour
+    plot: Colour
+
+    @property
+    def colours(self) -> dict[str, str]:
+        """All colours by their written name: ``{"border-focus": "#8fb4ff", …}``."""
+        skipped = {"name", "label", "dark"}
+        return {written(k): v for k, v in asdict(self).items() if k not in skipped}
+
+
+DEFAULT = Theme(
+    name="dark",
+    label="Dark",
+    dark=True,
+    background="#11141b",
+    surface="#1c2230",
+    border="#323b4e",
+    border_focus="#8fb4ff",
+    text="#e3e8f2",
+    text_dim="#8f9ab0",
+    accent="#8fb4ff",
+    run="#7ddc9a",
+    ask="#f7c873",
+    wait="#86c5e0",
+    repair="#f5a26b",
+    quiet="#8f9ab0",
+    closed="#a9b6dc",
+    paused="#c9b2ea",
+    fresh="#74d6c0",
+    stale="#e3b35f",
+    alert="#ff7f8a",
+    verified="#a8d982",
+    forged="#ff6fa8",
+    past="#bda2f5",
+    plot="#7aa5f2",
+)
+
+
+def suggested(color_system: str | None) -> str:
+    """The theme for a terminal that shows ``color_system`` (as rich names it)."""
+    return "sixteen" if color_system in (None, "standard", "windows") else DEFAULT.name
+
+
+def to_textual(theme: Theme, *, native: bool = True) -> TextualTheme:
+    """``theme`` for ``App.register_theme``; CSS may say ``$run``, ``$border-focus``, ….
+
+    ``native`` keeps the terminal's own sixteen colours where the theme names
+    them. Pass ``not app.no_color``: Textual takes colour away by its value,
+    and would make every one of them black on black.
+    """
+    from textual.theme import Theme as TextualTheme
+
+    colours = theme.colours
+    ansi = native and any(value in ANSI_COLOURS for value in colours.values())
+    if not native:
+        colours = {key: ANSI_COLOURS.get(value, value) for key, value in colours.items()}
+    return TextualTheme(
+        name=f"loopx-{theme.name}",
+        primary=colours["accent"],
+        secondary=colours["plot"],
+        warning=colours["ask"],
+        error=colours["alert"],
+        success=colours["run"],
+        accent=colours["accent"],
+        foreground=colours["text"],
+        background=colours["background"],
+        surface=colours["surface"],
+        panel=colours["surface"],
+        dark=theme.dark,
+        ansi=ansi,
+        variables={**colours, **_derived(colours)},
+    )
+
+
+def _derived(colours: dict[str, str]) -> dict[str, str]:
+    """Textual's own names for what the theme says, so that its widgets look like ours."""
+    ground, raised, accent = colours["background"], colours["surface"], colours["accent"]
+    dim = colours["text-dim"]
+    return {
+        "panel": raised,
+        "text-muted": dim,
+        "text-disabled": dim,
+        "border-blurred": colours["border"],
+        "block-cursor-background": accent,
+        "block-cursor-foreground": ground,
+        "block-cursor-blurred-background": raised,
+        "block-cursor-blurred-foreground": colours["text"],
+        "footer-background": raised,
+        "footer-key-foreground": accent,
+        "footer-description-foreground": dim,
+        "input-cursor-background": accent,
+        "input-cursor-foreground": ground,
+        "input-selection-background": accent,
+        "input-selection-foreground": ground,
+        "scrollbar": colours["border"],
+        "scrollbar-hover": dim,
+        "scrollbar-active": accent,
+        "scrollbar-background": ground,
+        "scrollbar-background-hover": ground,
+        "scrollbar-background-active": ground,
+        "scrollbar-corner-color": ground,
+    }
+
+
+def written(name: str) -> str:
+    """A field's name as files and CSS write it."""
+    return name.replace("_", "-")
