@@ -84,15 +84,14 @@ class SpendFile:
         """The same for every line of the file."""
         with opened(self.files, self.path) as fd:
             found = [_parsed(raw) for raw in self._all(fd)] if fd is not None else []
-        for record, expected in zip(found, since(0), strict=False):
-            verdict = compare(record, expected)
-            if verdict.level is not Level.SAME:
-                return Verdict(
-                    Level.DAMAGED,
-                    verdict.expected_digest,
-                    verdict.found_digest,
-                    verdict.what or "a line is missing or added",
-                )
+        expected = list(since(0))
+        newest = expected[-1]["seq"] if expected else 0
+        for number, record in enumerate(found):
+            wanted = expected[number] if number < len(expected) else None
+            verdict = compare(record, wanted)
+            ahead = wanted is None and verdict.level is Level.SAME and record["seq"] > newest
+            if verdict.level is not Level.SAME or (wanted is None and not ahead):
+                return _foreign(verdict)
         return self.level(since)
 
     def bring_level(self, since: Since) -> Level:
@@ -183,9 +182,13 @@ def _judge(end: _End, expected: list[Mapping[str, Any]]) -> Verdict:
             return Verdict(Level.DAMAGED, what="a line is not in the journal")
         verdict = compare(record, expected[number])
         if verdict.level is not Level.SAME:
-            what = verdict.what or "a line is not in the journal"
-            return Verdict(Level.DAMAGED, verdict.expected_digest, verdict.found_digest, what)
+            return _foreign(verdict)
     return Verdict(Level.SAME)
+
+
+def _foreign(verdict: Verdict) -> Verdict:
+    what = verdict.what or "a line is missing, added or in another place"
+    return replace(verdict, level=Level.DAMAGED, what=what)
 
 
 def _judge_tail(end: _End, missing: list[bytes]) -> Verdict:
