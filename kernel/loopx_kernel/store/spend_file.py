@@ -77,11 +77,35 @@ class SpendFile:
         return found
 
     def level(self, since: Since) -> Verdict:
-        """How the end of the file stands to the journal; changes nothing."""
-        return self._look(since)[2]
+        """How the end of the file stands to the journal; changes nothing.
+
+        What stands after the last newline is ignored: it may be an append under way.
+        """
+        return self._look(since, writing=False)[2]
 
     def audit(self, since: Since) -> Verdict:
         """The same for every line of the file."""
+        verdict = self._audit_once(since)
+        return self._audit_once(since) if verdict.level is Level.DAMAGED else verdict
+
+    def bring_level(self, since: Since) -> Level:
+        """Appends the lines that are missing at the end; durable on return.
+
+        A torn tail of our own is cut off first. Returns how the file stood before. Raises
+        ``Damaged`` ``file_damaged`` and ``Storage``.
+        """
+        end, missing, verdict = self._look(since, writing=True)
+        if verdict.level is Level.DAMAGED:
+            raise damaged_file(self.path, verdict)
+        if verdict.level in (Level.MISSING, Level.BEHIND):
+            self._append(end, missing)
+        return verdict.level
+
+    def write_all(self, since: Since) -> None:
+        """Puts the whole ledger there, whatever stood in the file (a repair); durable on return."""
+        atomic_write(self.path, b"".join(map(_line, since(0))), files=self.files)
+
+    def _audit_once(self, since: Since) -> Verdict:
         with opened(self.files, self.path) as fd:
             found = [_parsed(raw) for raw in self._all(fd)] if fd is not None else []
         expected = list(since(0))
@@ -94,34 +118,18 @@ class SpendFile:
                 return _foreign(verdict)
         return self.level(since)
 
-    def bring_level(self, since: Since) -> Level:
-        """Appends the lines that are missing at the end; durable on return.
+    def _look(self, since: Since, *, writing: bool) -> tuple[_End, list[bytes], Verdict]:
+        looked = self._look_once(since, writing)
+        damaged = looked[2].level is Level.DAMAGED
+        return self._look_once(since, writing) if damaged else looked
 
-        A torn tail of our own is cut off first. Returns how the file stood before. Raises
-        ``Damaged`` ``file_damaged`` and ``Storage``.
-        """
-        end, missing, verdict = self._look(since)
-        if verdict.level is Level.DAMAGED:
-            raise damaged_file(self.path, verdict)
-        if verdict.level in (Level.MISSING, Level.BEHIND):
-            self._append(end, missing)
-        return verdict.level
-
-    def write_all(self, since: Since) -> None:
-        """Puts the whole ledger there, whatever stood in the file (a repair); durable on return."""
-        atomic_write(self.path, b"".join(map(_line, since(0))), files=self.files)
-
-    def _look(self, since: Since) -> tuple[_End, list[bytes], Verdict]:
-        looked = self._look_once(since)
-        return self._look_once(since) if looked[2].level is Level.DAMAGED else looked
-
-    def _look_once(self, since: Since) -> tuple[_End, list[bytes], Verdict]:
+    def _look_once(self, since: Since, writing: bool) -> tuple[_End, list[bytes], Verdict]:
         end = self._end()
         expected = list(since(end.seq))
         verdict = _judge(end, expected)
         missing = [_line(record) for record in expected[len(end.found) :]]
-        if verdict.level is Level.SAME and (missing or end.tail):
-            verdict = _judge_tail(end, missing)
+        if verdict.level is Level.SAME and (missing or (writing and end.tail)):
+            verdict = _judge_tail(end, missing) if writing else Verdict(Level.BEHIND)
         return end, missing, verdict
 
     def _append(self, end: _End, missing: list[bytes]) -> None:

@@ -96,6 +96,14 @@ def test_our_own_torn_tail_is_mended(tmp_path: Path, at: int) -> None:
     assert file.path.read_bytes() == data
 
 
+def test_an_append_under_way_is_no_damage_to_a_reader(tmp_path: Path) -> None:
+    file = ledger(tmp_path, *ABC)
+    file.path.write_bytes(file.path.read_bytes()[:-30])
+    assert file.level(since_of(*ABC[:2])).level is Level.SAME
+    assert file.level(since_of(*ABC)).level is Level.BEHIND
+    assert len(file.read()) == 2
+
+
 def test_nul_bytes_at_the_end_are_cut_off(tmp_path: Path) -> None:
     file = ledger(tmp_path, *ABC)
     data = file.path.read_bytes()
