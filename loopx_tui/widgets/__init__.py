@@ -1,0 +1,1 @@
+"""The widgets Textual does not have."""
