@@ -37,6 +37,11 @@ _TEXT = st.text(st.one_of(_NASTY, st.characters()), max_size=60)
         ("ok" + "\u00a0\u3000" * 15 + "x", "ok␣×30x"),
         ("e" + "\u0301" * 6, "e" + "\u0301" * 4 + "⟨U+0301⟩⟨U+0301⟩"),
         ("\u0301start", "⟨U+0301⟩start"),
+        ("a\u200b\u0301", "a⟨U+200B⟩⟨U+0301⟩"),
+        ("⚠\u0301\ufe0f", "⚠\u0301⟨U+FE0F⟩"),
+        ("👩\u200dx", "👩⟨U+200D⟩x"),
+        ("x\u200d👩", "x⟨U+200D⟩👩"),
+        ("1\ufe0fx", "1⟨U+FE0F⟩x"),
     ],
 )
 def test_what_hides_is_shown(raw: str, shown: str) -> None:

@@ -162,6 +162,11 @@ def test_refusing_leaves_no_descriptor_open(repo: Path) -> None:
             (5, 0, 0, 1),
             "passed",
         ),
+        (
+            '<testsuites><testsuite tests="2"><testsuite tests="2"/></testsuite></testsuites>',
+            (2, 0, 0, 0),
+            "passed",
+        ),
         # The attributes say green, the cases do not; and the other way round.
         (
             '<testsuite tests="1" failures="0"><testcase><failure/><failure/></testcase>'

@@ -43,27 +43,28 @@ def test_it_reads_back_as_the_same_value(value: object) -> None:
 
 
 @pytest.mark.parametrize(
-    "value",
+    ("value", "word"),
     [
-        1.0,
-        {"a": [0.5]},
-        float("nan"),
-        2**53,
-        -(2**53),
-        "half \ud800",
-        {"\ud800": 1},
-        {1: "a"},
-        b"bytes",
-        {"a": {1, 2}},
-        _nested(65),
-        _nested(100_000),
+        (1.0, "integers"),
+        ({"a": [0.5]}, "integers"),
+        (float("nan"), "integers"),
+        (2**53, "larger"),
+        (-(2**53), "larger"),
+        ("half \ud800", "Unicode"),
+        ({"\ud800": 1}, "Unicode"),
+        ({1: "a"}, "key"),
+        (b"bytes", "bytes"),
+        ({"a": {1, 2}}, "set"),
+        (_nested(65), "deeper"),
+        (_nested(100_000), "deeper"),
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_what_has_no_single_form_is_refused(value: object) -> None:
+def test_what_has_no_single_form_is_refused(value: object, word: str) -> None:
     with pytest.raises(UsageError) as refusal:
         canonical(value)
     assert refusal.value.code == "invalid_event"
+    assert word in refusal.value.facts["reason"]
     assert refusal.value.facts["reason"] in refusal.value.message
 
 

@@ -129,6 +129,43 @@ def test_a_key_whose_public_half_cannot_be_written_is_taken_back(
     assert _names(tmp_path) == []
 
 
+def test_a_public_file_that_appears_meanwhile_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    link = os.link
+
+    def raced(source: Path, target: Path) -> None:
+        if target.name == "loopx":
+            (tmp_path / "loopx.pub").write_text("mine")
+        link(source, target)
+
+    monkeypatch.setattr(os, "link", raced)
+    with pytest.raises(Conflict):
+        generate(tmp_path / "loopx", "ada", None)
+    assert _names(tmp_path) == ["loopx.pub"]
+    assert (tmp_path / "loopx.pub").read_text() == "mine"
+
+
+def test_a_made_file_is_flushed_before_it_has_its_name_and_its_folder_after(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[str] = []
+    fsync, link = os.fsync, os.link
+
+    def flushed(handle: int) -> None:
+        seen.append("folder" if stat.S_ISDIR(os.fstat(handle).st_mode) else "file")
+        fsync(handle)
+
+    def linked(source: Path, target: Path) -> None:
+        seen.append("name")
+        link(source, target)
+
+    monkeypatch.setattr(os, "fsync", flushed)
+    monkeypatch.setattr(os, "link", linked)
+    assert key_files.write_new(tmp_path / "key", b"content", 0o600)
+    assert seen == ["file", "name", "folder"]
+
+
 def test_a_folder_that_is_a_file_is_a_storage_error(tmp_path: Path) -> None:
     (tmp_path / "ssh").write_text("")
     with pytest.raises(Storage):

@@ -197,6 +197,16 @@ def test_a_key_that_is_none_is_refused(blob: bytes) -> None:
         check_key(blob)
 
 
+def test_a_curve_point_has_one_name_and_one_form(keys: dict[str, Path]) -> None:
+    blob = public_of(keys["ecdsa256"]).blob
+    assert check_key(blob) == "ecdsa-sha2-nistp256"
+    point = blob[-65:]
+    compressed = bytes([2 + point[-1] % 2]) + point[1:33]
+    for curve, form in ((b"nistp384", point), (b"nistp256", compressed)):
+        with pytest.raises(Malformed):
+            check_key(pack(b"ecdsa-sha2-nistp256", curve, form))
+
+
 def test_text_that_is_no_armor_is_refused(signed: str) -> None:
     lines = signed.split("\n")
     for odd in (
