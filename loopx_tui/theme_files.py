@@ -122,7 +122,7 @@ def _checked(data: dict[str, Any], stem: str) -> Theme:
         wrong.append(f"name must be the file's own, {stem!r}, in small letters, digits and hyphens")
     theme = None
     try:
-        theme = TypeAdapter(Theme).validate_python(values, strict=True)
+        theme = TypeAdapter(Theme).validate_python(values)
     except ValidationError as error:
         wrong.extend(_sentences(error.errors(include_url=False)))
     if theme is None or wrong:

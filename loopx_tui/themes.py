@@ -128,19 +128,19 @@ def suggested(color_system: str | None) -> str:
     return "sixteen" if color_system in (None, "standard", "windows") else DEFAULT.name
 
 
-def to_textual(theme: Theme, *, native: bool = True) -> TextualTheme:
+def to_textual(theme: Theme, *, in_colour: bool = True) -> TextualTheme:
     """``theme`` for ``App.register_theme``; CSS may say ``$run``, ``$border-focus``, ….
 
-    ``native`` keeps the terminal's own sixteen colours where the theme names
-    them. Pass ``not app.no_color``: Textual takes colour away by its value,
-    and would make every one of them black on black.
+    Pass ``not app.no_color`` for ``in_colour``. Without colour each one becomes
+    the grey of its own luminance, so that contrasts stay: Textual's filter
+    weighs channels as they are, which turns magenta to near black, and the
+    terminal's own colours to black.
     """
     from textual.theme import Theme as TextualTheme
 
     colours = theme.colours
-    ansi = native and any(value in ANSI_COLOURS for value in colours.values())
-    if not native:
-        colours = {key: ANSI_COLOURS.get(value, value) for key, value in colours.items()}
+    if not in_colour:
+        colours = {key: _grey(value) for key, value in colours.items()}
     return TextualTheme(
         name=f"loopx-{theme.name}",
         primary=colours["accent"],
@@ -154,7 +154,7 @@ def to_textual(theme: Theme, *, native: bool = True) -> TextualTheme:
         surface=colours["surface"],
         panel=colours["surface"],
         dark=theme.dark,
-        ansi=ansi,
+        ansi=any(value in ANSI_COLOURS for value in colours.values()),
         variables={**colours, **_derived(colours)},
     )
 
@@ -187,6 +187,23 @@ def _derived(colours: dict[str, str]) -> dict[str, str]:
         "scrollbar-background-active": ground,
         "scrollbar-corner-color": ground,
     }
+
+
+def luminance(colour: str) -> float:
+    """The relative luminance of WCAG 2, from 0 (black) to 1 (white)."""
+    value = ANSI_COLOURS.get(colour, colour)
+    red, green, blue = (int(value[at : at + 2], 16) / 255 for at in (1, 3, 5))
+    return 0.2126 * _linear(red) + 0.7152 * _linear(green) + 0.0722 * _linear(blue)
+
+
+def _linear(channel: float) -> float:
+    return channel / 12.92 if channel <= 0.04045 else ((channel + 0.055) / 1.055) ** 2.4
+
+
+def _grey(colour: str) -> str:
+    light = luminance(colour)
+    level = light * 12.92 if light <= 0.0031308 else 1.055 * light ** (1 / 2.4) - 0.055
+    return "#" + f"{round(level * 255):02x}" * 3
 
 
 def written(name: str) -> str:

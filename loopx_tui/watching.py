@@ -11,7 +11,7 @@ import asyncio
 import os
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -62,7 +62,7 @@ async def changes(
     stop: asyncio.Event,
     rescan_seconds: float = 2.0,
     poll_seconds: float = 5.0,
-) -> AsyncIterator[Change]:
+) -> AsyncGenerator[Change, None]:
     """Yields a ``Change`` whenever anything under ``directories()`` differs, until ``stop``.
 
     The first one tells the mode once watching has begun: what is read after it

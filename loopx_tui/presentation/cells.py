@@ -14,6 +14,7 @@ from rich.cells import cell_len, chop_cells, split_graphemes
 
 Align = Literal["left", "right"]
 
+_JOINER = "\u200d"
 _BREAKING = frozenset(("Cc", "Cs", "Zl", "Zp"))
 
 
@@ -65,7 +66,10 @@ def one_line(text: str) -> str:
     """``text`` with every character that could break its line shown as ``�``."""
     if text.isprintable():
         return text
-    return "".join("�" if unicodedata.category(one) in _BREAKING else one for one in text)
+    text = "".join("�" if unicodedata.category(one) in _BREAKING else one for one in text)
+    # A joiner with nothing on one side would take in the character next to the cell.
+    inner = text.strip(_JOINER)
+    return text if len(inner) == len(text) else f"�{inner}�"
 
 
 def wrap(text: str, cells: int) -> list[str]:
