@@ -1,0 +1,163 @@
+"""The text of ``ACTIVE_GOAL_STATE.md``: its parts, and rendering what is the kernel's.
+
+Front matter and the to-do list are the kernel's; every other section belongs to whoever edits it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+TODOS = "Todos"
+HANDOFF = "Handoff"
+FRONT_KEYS = ("goal_id", "handoff_mode", "updated_at", "seq", "todos_digest")
+DETAIL_WORDS = ("held by", "evidence", "note")
+
+_LINES = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
+_PLAIN_YAML = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._:+-]*[A-Za-z0-9])?")
+_MARKUP = re.compile(
+    r"[\\`*\[\]<>~]"
+    r"|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])"
+    r"|&(?=#?[A-Za-z0-9]+;)"
+)
+_INVISIBLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]|\s\Z")
+_ESCAPED = re.compile(
+    r"\\([!-/:-@\[-`{-~])|&(?:#([0-9]{1,7})|#[xX]([0-9a-fA-F]{1,6})|([A-Za-z][A-Za-z0-9]*));"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """The front matter: times RFC 3339, UTC; ``seq`` of the event the file shows."""
+
+    goal_id: str
+    handoff_mode: str
+    updated_at: str
+    seq: int
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A todo as the list shows it; ``lease_until`` RFC 3339, UTC; all texts one line."""
+
+    todo_id: str
+    title: str
+    ticked: bool
+    holder: str | None = None
+    lease_until: str | None = None
+    evidence: tuple[str, ...] = ()
+    note: str = ""
+
+
+class RowLike(Protocol):
+    """What counts about a row: the rest is rendered again at will."""
+
+    @property
+    def todo_id(self) -> str | None: ...
+    @property
+    def title(self) -> str: ...
+    @property
+    def ticked(self) -> bool: ...
+
+
+def todos_digest(rows: Iterable[RowLike]) -> str:
+    """SHA-256 over id, title and tick of every row; spaces and order do not count."""
+    meaning = sorted([row.todo_id or "", squeezed(row.title), row.ticked] for row in rows)
+    text = json.dumps(meaning, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def squeezed(title: str) -> str:
+    """A title with every run of spaces made one."""
+    return " ".join(title.split())
+
+
+def render_front(header: Header, rows: Sequence[RowLike]) -> str:
+    """The front matter with its two ``---`` lines and a blank line."""
+    values = (header.goal_id, header.handoff_mode, header.updated_at, header.seq)
+    pairs = zip(FRONT_KEYS, (*values, todos_digest(rows)), strict=True)
+    return "".join(["---\n", *(f"{key}: {_yaml(str(value))}\n" for key, value in pairs), "---\n\n"])
+
+
+def render_todos(rows: Iterable[Row]) -> str:
+    """The section ``## Todos``; it ends after its last row."""
+    return "".join([f"## {TODOS}\n", "\n", *map(_render_row, rows)])
+
+
+def unchanged(text: str, header: Header, rows: Sequence[Row]) -> bool:
+    """Whether ``text`` begins with exactly the kernel's rendering; fast, without a parser.
+
+    ``False`` may also mean that only a parser can tell.
+    """
+    top = render_front(header, rows) + render_todos(rows)
+    if not text.startswith(top):
+        return False
+    rest = text[len(top) :]
+    return not rest or (rest.startswith("\n## ") and not _TODOS_AGAIN.search(rest))
+
+
+_TODOS_AGAIN = re.compile(r"^[ \t]*(?:##?[ \t]+)?todos\b", re.IGNORECASE | re.MULTILINE)
+
+
+def escape(text: str) -> str:
+    """One line of plain text as Markdown that shows it and that ``unescape`` takes back."""
+    marked = _MARKUP.sub(lambda match: "\\" + match[0], text)
+    return _INVISIBLE.sub(lambda match: f"&#{ord(match[0])};", marked)
+
+
+def unescape(markdown: str) -> str:
+    """Backslash escapes and character references of Markdown to what they stand for."""
+    return _ESCAPED.sub(_unescaped, markdown)
+
+
+def split_lines(text: str) -> list[str]:
+    """The lines with their ends, cut where Markdown cuts: CRLF, LF and CR alone."""
+    return _LINES.findall(text)
+
+
+def quoted(text: str) -> str:
+    """Text from elsewhere as a block quote: whatever it holds cannot reach beyond its section."""
+    lines = (line.rstrip("\r\n") for line in split_lines(text))
+    return "".join(f"> {line}".rstrip(" ") + "\n" for line in lines)
+
+
+def to_text(data: bytes) -> str:
+    """The file's bytes as text without BOM; bytes that are not UTF-8 survive the way back."""
+    return data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape")
+
+
+def to_bytes(text: str) -> bytes:
+    """The way back from ``to_text``."""
+    return text.encode("utf-8", "surrogateescape")
+
+
+def _render_row(row: Row) -> str:
+    tick = "x" if row.ticked else " "
+    lines = [f"- [{tick}] **{row.todo_id}** {escape(row.title)}"]
+    if row.holder is not None:
+        until = f" until {escape(row.lease_until)}" if row.lease_until else ""
+        lines.append(f"  - *held by* {escape(row.holder)}{until}")
+    lines += [f"  - *evidence* {escape(item)}" for item in row.evidence]
+    if row.note:
+        lines.append(f"  - *note* {escape(row.note)}")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _yaml(value: str) -> str:
+    return value if _PLAIN_YAML.fullmatch(value) else json.dumps(value, ensure_ascii=False)
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    if match[1]:
+        return match[1]
+    if match[4]:
+        from html.entities import html5
+
+        return html5.get(f"{match[4]};", match[0])
+    code = int(match[2]) if match[2] else int(match[3], 16)
+    known = 0 < code <= 0x10FFFF and not 0xD800 <= code <= 0xDFFF
+    return chr(code) if known else "\ufffd"
