@@ -87,21 +87,36 @@ def _the_other_books(
     yield _check(2, "acceptance", _acceptance_gaps(state))
     yield _check(2, "gates", tuple(gate.id for gate in waiting_gates(state)))
     yield _check(2, "integrity", _integrity(state, reads))
-    unread = tuple(s.id for s in sources if s.required and s.enabled and s.alert)
-    yield _check(2, "sources", unread)
+    yield _check(2, "sources", _unread(state, sources))
+
+
+def _unread(state: GoalState, sources: Iterable[SourceReading]) -> tuple[str, ...]:
+    """Required sources without a good reading after the last change of work. Their age
+    does not count here, so the verdict does not decay with the clock."""
+    worked = max((todo.seq for todo in state.todos.values()), default=0)
+    return tuple(
+        source.id
+        for source in sources
+        if source.required and source.enabled and not source.on_demand
+        if source.last_success_at is None
+        or source.last_success_at != source.checked_at
+        or state.sources[source.id].seq < worked
+    )
 
 
 def _acceptance_gaps(state: GoalState) -> tuple[str, ...]:
     """Items without a pass. Passing needs the kernel's own run or a person's signature,
     and neither is recorded yet; a goal without a required item waits for a signature."""
-    required = tuple(item.id for item in state.the_rules.acceptance if not item.optional)
+    items = state.rules.acceptance if state.rules is not None else ()
+    required = tuple(item.id for item in items if not item.optional)
     return required or ("by_hand",)
 
 
 def _integrity(state: GoalState, reads: Reads) -> tuple[str, ...]:
     lines = tuple(f"#{alert.seq}" for alert in state.alerts)
     drift = (f"drift:{state.goal_id}",) if reads.drift else ()
-    return (*(item.path for item in reads.damage), *drift, *lines)
+    tail = (f"tail since #{reads.verified_from}",) if reads.verified_from > 1 else ()
+    return (*(item.path for item in reads.damage), *drift, *tail, *lines)
 
 
 def _ends_well(state: GoalState, todo: Todo) -> bool:

@@ -12,14 +12,15 @@ from loopx_kernel.domain import schedule
 from loopx_kernel.domain.needs_you import NeedsYou, Reads, needs_you
 from loopx_kernel.domain.quota import Usage, frees_at, is_exhausted, usage
 from loopx_kernel.domain.records import Todo
-from loopx_kernel.domain.schedule import SchedulerHint
+from loopx_kernel.domain.schedule import Basis, SchedulerHint
 from loopx_kernel.domain.state import GoalState, is_live
 from loopx_kernel.domain.work import Hindrance, hindrance
 
 CONTRACT_SCHEMA = "loopx_interaction_contract_v1"
 Answer = Literal["run", "ask", "wait", "repair", "quiet"]
 EXIT_STATUS: dict[Answer, int] = {"run": 0, "ask": 10, "wait": 11, "repair": 12, "quiet": 13}
-_WAITING = {"quota_frozen", "not_due", "lease_held"}
+_WAITING = ("quota_frozen", "not_due", "gate_pending", "lease_held")
+_FOR_A_PERSON = {"gate": "gate_pending", "human_todo": "human_todo", "damage": "damaged"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +81,7 @@ def should_run(
     reads: Reads,
     reading: Reading,
     agent_id: str | None,
+    *,
     agents: Iterable[str] = (),
     owners: Sequence[str] = (),
 ) -> Contract:
@@ -115,6 +117,10 @@ class _Desk:
     def now(self) -> datetime:
         return self.reading.now
 
+    @property
+    def _shortest(self) -> int:
+        return self.state.the_rules.cadence.shortest_seconds
+
     def damaged(self) -> Contract | None:
         damage = self.reads.goal_damage
         if not damage:
@@ -142,14 +148,13 @@ class _Desk:
         return self._contract("repair", reasons, repair=Repair("drift", command, "person"))
 
     def own_work(self) -> Contract | None:
-        if self.agent_id is None:
-            return None
+        askers = self.agents if self.agent_id is None else (self.agent_id,)
         for todo in self._todos():
             lease = todo.lease
-            if lease is None or lease.owner != self.agent_id or not is_live(lease, self.reading):
+            if lease is None or lease.owner not in askers or not is_live(lease, self.reading):
                 continue
-            if self._hindrance(todo, self.agent_id) is None:
-                message = f"{self.agent_id} holds {todo.id} until {format_time(lease.expires_at)}"
+            if self._hindrance(todo, lease.owner) is None:
+                message = f"{lease.owner} holds {todo.id} until {format_time(lease.expires_at)}"
                 return self._run(todo, Reason("continue_own", message))
         return None
 
@@ -170,23 +175,23 @@ class _Desk:
         return self._run(todo, Reason("work_ready", f"{todo.id} is ready: {todo.title}"))
 
     def stuck_on_a_person(self) -> Contract | None:
-        gate_or_todo = [n for n in self._needs() if n.kind in ("gate", "human_todo")]
+        needs = [item for item in self._needs() if item.kind in _FOR_A_PERSON]
         late = self._late_waits()
-        if not gate_or_todo and not late:
+        if not needs and not late:
             return None
-        codes = {"gate": "gate_pending", "human_todo": "human_todo"}
-        reasons = [Reason(codes[item.kind], f"{item.id}: {item.question}") for item in gate_or_todo]
+        reasons = [
+            Reason(_FOR_A_PERSON[item.kind], f"{item.id}: {item.question}") for item in needs
+        ]
         reasons += [Reason("quota_frozen", text) for text in late]
-        question = gate_or_todo[0].question if gate_or_todo else late[0]
+        question = needs[0].question if needs else late[0]
         return self._contract("ask", reasons, question=question, ask=self._people())
 
     def waiting(self) -> Contract | None:
         stops = [(todo, self._hindrance(todo, self.agent_id)) for todo in self._todos()]
-        held = [(t, h) for t, h in stops if h is not None and h.code in _WAITING]
+        held = [(t, h) for t, h in stops if h is not None and _ends_by_itself(h)]
         if not held:
             return None
-        order = ("quota_frozen", "not_due", "lease_held")
-        held.sort(key=lambda pair: order.index(pair[1].code))
+        held.sort(key=lambda pair: _WAITING.index(pair[1].code))
         reasons = [Reason(stop.code, stop.message) for _, stop in held]
         hint = schedule.soonest(self._wake(todo, stop) for todo, stop in held)
         return self._contract("wait", reasons, hint=hint)
@@ -249,9 +254,11 @@ class _Desk:
             return schedule.rhythm(self.now, self._last_look(todo), todo.waiting_on.every_seconds)
         if stop.until is None:
             return schedule.NEVER
-        return schedule.at(
-            self.now, stop.until, "lease_end" if stop.code == "lease_held" else "date"
-        )
+        basis: Basis = "lease_end" if stop.code == "lease_held" else "date"
+        if stop.until <= self.now:
+            # The holder's own clock says the lease lives on: look again, but not at once.
+            return schedule.after(self.now, self._shortest, basis)
+        return schedule.at(self.now, stop.until, basis)
 
     def _needs(self) -> tuple[NeedsYou, ...]:
         return needs_you(self.state, self.reads, self.now)
@@ -260,8 +267,7 @@ class _Desk:
         return ", ".join(self.owners) or "an owner"
 
     def _run(self, todo: Todo, reason: Reason) -> Contract:
-        seconds = self.state.the_rules.cadence.shortest_seconds
-        hint = schedule.after(self.now, seconds, "work_ready")
+        hint = schedule.after(self.now, self._shortest, "work_ready")
         return self._contract("run", [reason], todo=todo, brief=_brief(self.state, todo), hint=hint)
 
     def _contract(
@@ -297,6 +303,11 @@ class _Desk:
         )
 
 
+def _ends_by_itself(stop: Hindrance) -> bool:
+    # A gate waits for a person, unless a person put it off to a date.
+    return stop.code in _WAITING and (stop.code != "gate_pending" or stop.until is not None)
+
+
 def _brief(state: GoalState, todo: Todo) -> Brief:
     rules = state.the_rules
     items = {item.id: item for item in rules.acceptance}
@@ -314,7 +325,7 @@ def _brief(state: GoalState, todo: Todo) -> Brief:
         todo_id=todo.id,
         title=todo.title,
         objective=state.objective.text if state.objective else "",
-        write_scope=todo.write_scope or rules.coordination.write_scope,
+        write_scope=todo.write_scope,
         ask_before=tuple(rule.text for rule in rules.approval_rules),
         verification=tuple(checks),
         refusals=tuple(refused),

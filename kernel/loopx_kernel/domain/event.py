@@ -22,6 +22,15 @@ ActorKind = Literal["owner", "agent", "code"]
 OWNER: frozenset[ActorKind] = frozenset({"owner"})
 AGENT: frozenset[ActorKind] = frozenset({"agent"})
 CODE: frozenset[ActorKind] = frozenset({"code"})
+Problem = Literal[
+    "unsigned",
+    "bad_signature",
+    "unknown_signer",
+    "revoked",
+    "not_yet_valid",
+    "expired",
+    "wrong_level",
+]
 Level = Literal["none", "software", "passphrase", "confirmed", "presence"]
 
 
@@ -82,14 +91,16 @@ class Event(Record):
 class Verdict:
     """What checking a signature gave; computed by ``trust``, handed to the fold.
 
-    ``problem`` is a code of ``Denied`` such as ``unsigned`` or ``bad_signature``.
+    ``signer`` and ``fingerprint`` stand as soon as they are known. ``level`` is
+    ``none`` unless ``ok``; ``why`` adds a reason to ``bad_signature``.
     """
 
     ok: bool
     signer: str | None = None
     fingerprint: str | None = None
     level: Level = "none"
-    problem: str | None = None
+    problem: Problem | None = None
+    why: str | None = None
 
 
 UNSIGNED = Verdict(ok=False, problem="unsigned")
@@ -109,11 +120,15 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What a decider may look at besides the state: caller, clocks, the neighbours."""
+    """What a decider may look at besides the state: caller, clocks, the neighbours.
+
+    ``repo`` is the real absolute path of the goal's repo, as in the neighbours.
+    """
 
     actor: Actor
     reading: Reading
     agents: frozenset[str] = frozenset()
+    repo: str = ""
     neighbours: tuple[ForeignLease, ...] = ()
 
     @property

@@ -28,10 +28,30 @@ _MODULES = {
     "handoff": ("handoff",),
     "file": ("rebuilt",),
 }
+_SIGNATURE = {
+    "unsigned": "it carries no signature",
+    "bad_signature": "its signature is not one over this event at this place",
+    "unknown_signer": "it is signed with a key that is not enrolled",
+    "revoked": "it is signed with a key that was revoked before",
+    "not_yet_valid": "it is signed with a key that was not valid yet",
+    "expired": "it is signed with a key that was no longer valid",
+    "wrong_level": "the rule asks for a stronger key",
+}
+_DENIED = dict.fromkeys(("revoked", "not_yet_valid", "expired"), "unknown_signer") | {
+    "unsigned": "unsigned",
+    "bad_signature": "bad_signature",
+    "unknown_signer": "unknown_signer",
+    "wrong_level": "presence_required",
+}
 _TABLE: dict[str, EventType[GoalState, Any]] = {}
 
-LISTED = frozenset({"todo", "lease"})
-"""Nouns whose events change the rendered todo list."""
+# Windows and lease lengths are added to a line's time; nearer the ends of the
+# calendar that would overflow.
+EARLIEST_YEAR, LATEST_YEAR = 1970, 9000
+_OBJECTS = ("todo_id", "gate_id", "effect_ref")
+
+LISTED = frozenset({"todo", "lease", "handoff"})
+"""Nouns whose events change the rendered state file."""
 
 
 def event_type(name: str) -> EventType[GoalState, Any]:
@@ -68,16 +88,20 @@ def check(state: GoalState, name: str, payload: dict[str, Any], facts: Facts) ->
     kind = event_type(name)
     if kind.part_only:
         raise UsageError("invalid_event", f"{name} stands only inside another event")
-    check_actor(kind, state, facts)
+    if not EARLIEST_YEAR <= facts.at.year <= LATEST_YEAR:
+        raise UsageError("invalid_event", f"{name} was recorded in the year {facts.at.year}")
+    check_actor(kind, facts)
+    if name != "goal.opened":
+        state.require_opened()
+        _check_object(state, payload, facts)
     kind.check(state, parse(kind, payload), facts)
     for part in payload.get("parts", ()):
         inner, rest = _part(kind, part)
         inner.check(state, parse(inner, rest), facts)
 
 
-def check_actor(kind: EventType[Any, Any], state: GoalState | None, facts: Facts) -> None:
-    """The author is of a kind that may cause it; a person's act is signed, about this
-    version of this object, seen from a line of this chain."""
+def check_actor(kind: EventType[Any, Any], facts: Facts) -> None:
+    """The author is of a kind that may cause it, and a person's act is signed by them."""
     if facts.actor.kind not in kind.by:
         only = " or ".join(sorted(kind.by))
         code = "unsigned" if kind.by == {"owner"} else "not_a_person"
@@ -92,8 +116,8 @@ def check_actor(kind: EventType[Any, Any], state: GoalState | None, facts: Facts
     verdict = facts.verdict
     if not verdict.ok or facts.signed is None:
         raise Denied(
-            verdict.problem or "unsigned",
-            f"{kind.name} by {facts.actor.id} carries no signature that counts here",
+            _DENIED[verdict.problem or "unsigned"],
+            f"{kind.name} by {facts.actor.id}: {_SIGNATURE[verdict.problem or 'unsigned']}",
             next="loopx owner list",
             event_type=kind.name,
         )
@@ -104,13 +128,22 @@ def check_actor(kind: EventType[Any, Any], state: GoalState | None, facts: Facts
             next="loopx owner list",
             signer=verdict.signer,
         )
-    if state is not None and state.rules is not None:
-        _check_object(state, facts)
 
 
-def _check_object(state: GoalState, facts: Facts) -> None:
+def _check_object(state: GoalState, payload: dict[str, Any], facts: Facts) -> None:
+    """A person's act is about the object it changes, in the version they looked at."""
     signed = facts.signed
-    assert signed is not None
+    if facts.actor.kind != "owner" or signed is None:
+        return
+    changed = next((payload[key] for key in _OBJECTS if key in payload), state.goal_id)
+    if signed.object.id != changed:
+        raise Conflict(
+            "stale_decision",
+            f"What was signed is about {signed.object.id}, not about {changed}",
+            next="look at it again and decide anew",
+            object_id=signed.object.id,
+            changed=changed,
+        )
     version = state.object_version(signed.object.id)
     if signed.object.version != version:
         raise Conflict(
@@ -148,8 +181,9 @@ def facts_of(event: Event, verdict: Verdict = UNSIGNED) -> Facts:
 def evolve(state: GoalState, event: Event, verdict: Verdict = UNSIGNED) -> GoalState:
     """The state after one line of the goal's journal. Never raises for a line's content."""
     facts = facts_of(event, verdict)
-    moved = {"seq": event.seq, "head": event.sha256, "last_at": event.recorded_at}
+    moved: dict[str, Any] = {"seq": event.seq, "head": event.sha256, "last_at": event.recorded_at}
     try:
+        _check_goal(state, event)
         check(state, event.event_type, event.payload, facts)
     except LoopxError as error:
         return _alerted(state, event, error).model_copy(update=moved)
@@ -161,8 +195,17 @@ def evolve(state: GoalState, event: Event, verdict: Verdict = UNSIGNED) -> GoalS
     if kind.changes_work and not _is_idle_read(event):
         moved["changed_at"] = event.recorded_at
     if event.event_type.partition(".")[0] in LISTED:
-        moved["list_seq"] = event.seq
+        moved |= {"list_seq": event.seq, "list_at": event.recorded_at}
     return after.model_copy(update=moved)
+
+
+def _check_goal(state: GoalState, event: Event) -> None:
+    if event.goal_id != state.goal_id:
+        raise UsageError(
+            "invalid_event",
+            f"A line of goal {event.goal_id} stands in the journal of {state.goal_id}",
+            goal_id=event.goal_id,
+        )
 
 
 def _is_idle_read(event: Event) -> bool:

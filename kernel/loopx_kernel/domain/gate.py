@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from textwrap import shorten
 from typing import Any, Literal
 
 from loopx_kernel.domain.canonical import digest
 from loopx_kernel.domain.event import AGENT, OWNER, Context, Draft, EventType, Facts
 from loopx_kernel.domain.record import Flag, Hex, Line, Name, Record, Time
 from loopx_kernel.domain.records import Decision, Gate
-from loopx_kernel.domain.rules import STANDARD_KINDS, GateRule, rule_covers
-from loopx_kernel.domain.scope import check_scope
+from loopx_kernel.domain.rules import STANDARD_KINDS, GateRule, is_kind, rule_covers
+from loopx_kernel.domain.scope import check_path
 from loopx_kernel.domain.state import GoalState, waiting_gates
 from loopx_kernel.errors import Busy, Conflict, Denied, UsageError
 from loopx_kernel.text import check_line
@@ -197,7 +198,7 @@ def _decide_requested(state: GoalState, command: RequestGate) -> Draft:
     action = command.action
     _check_action(action)
     gate_id = f"G{state.next_gate}"
-    what = action.command or ", ".join(action.paths)
+    what = shorten(action.command or ", ".join(action.paths), 300, placeholder=" …")
     payload = {
         "gate_id": gate_id,
         "action": action.action,
@@ -219,7 +220,7 @@ def _check_action(action: Action) -> None:
             next="loopx gate request --action publish --command 'git push origin main'",
             action=action.action,
         )
-    if not GateRule(kind=action.action).kind.replace("-", "").isalnum():
+    if not is_kind(action.action):
         raise UsageError(
             "vague_gate",
             f"{action.action!r} is not a kind of action",
@@ -227,7 +228,7 @@ def _check_action(action: Action) -> None:
             action=action.action,
         )
     for path in action.paths:
-        check_scope(path)
+        check_path(path)
 
 
 def _check_requested(state: GoalState, payload: Requested, facts: Facts) -> None:

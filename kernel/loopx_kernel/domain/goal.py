@@ -43,14 +43,14 @@ class StatusChanged(Record):
     reason: Line
 
 
-def decide(state: GoalState, command: OpenGoal | ChangeGoalStatus, context: Context) -> Draft:
-    """The event for a goal command; raises when ``check`` would."""
-    if isinstance(command, OpenGoal):
-        payload = {
-            "objective": command.objective,
-            "rules": command.rules.model_dump(mode="json"),
-        }
-        return Draft("goal.opened", payload, command.goal_id)
+def decide_opened(roster: object, command: OpenGoal, context: Context) -> Draft:
+    """The event that opens a goal; it goes to the workspace journal, which checks it."""
+    payload = {"objective": command.objective, "rules": command.rules.model_dump(mode="json")}
+    return Draft("goal.opened", payload, command.goal_id)
+
+
+def decide(state: GoalState, command: ChangeGoalStatus, context: Context) -> Draft:
+    """The event for a change of a goal's status; raises when ``check`` would."""
     return Draft(f"goal.{command.to}", {"reason": command.reason}, state.goal_id)
 
 
@@ -107,6 +107,7 @@ def _evolve_opened(state: GoalState, payload: Opened, facts: Facts) -> GoalState
             "goal_seq": facts.seq,
             "registry_seq": facts.seq,
             "list_seq": facts.seq,
+            "list_at": facts.at,
         }
     )
 

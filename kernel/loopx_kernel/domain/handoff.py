@@ -43,7 +43,13 @@ def _check(state: GoalState, payload: HandoffWritten, facts: Facts) -> None:
 
 
 def _evolve(state: GoalState, payload: HandoffWritten, facts: Facts) -> GoalState:
-    handoff = Handoff(text=payload.text, by=facts.actor.id, at=facts.at, seq=facts.seq)
+    handoff = Handoff(
+        text=payload.text,
+        replaces=state.handoff.text if state.handoff else "",
+        by=facts.actor.id,
+        at=facts.at,
+        seq=facts.seq,
+    )
     return state.model_copy(update={"handoff": handoff})
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from loopx_kernel.clock import Reading
+from loopx_kernel.clock import Reading, format_time
 from loopx_kernel.domain.event import AGENT, OWNER, Context, Draft, EventType, Facts
 from loopx_kernel.domain.quota import frees_at, is_exhausted
 from loopx_kernel.domain.record import Count, Int, Name, Record, Time
@@ -106,11 +106,11 @@ def decide(
     until = {"expires_at": context.now + ttl, "clock": clock}
     if isinstance(command, RenewLease):
         must_hold(todo, context.actor.id, command.version, command.epoch)
-        _no_foreign_overlap(state, todo.write_scope, context)
+        no_foreign_overlap(todo.write_scope, context)
         return Draft("todo.renewed", _next(todo, todo.lease_epoch) | until, todo.id)
     if command.expect_version is not None and command.expect_version != todo.version:
         raise version_mismatch(todo, command.expect_version)
-    _no_foreign_overlap(state, todo.write_scope, context)
+    no_foreign_overlap(todo.write_scope, context)
     payload = _next(todo, todo.lease_epoch + 1) | until | {"write_scopes": todo.write_scope}
     return Draft("todo.claimed", payload, todo.id)
 
@@ -121,16 +121,8 @@ def must_hold(todo: Todo, agent_id: str, version: int | None, epoch: int | None)
     A lease that has run out still counts while nobody else took the todo.
     """
     lease = todo.lease
-    if epoch is not None and epoch != todo.lease_epoch:
-        raise Fenced(
-            "stale_epoch",
-            f"{todo.id} changed hands: epoch {epoch} ended, it is {todo.lease_epoch} now; "
-            "stop working on it",
-            next="loopx quota should-run",
-            todo_id=todo.id,
-            epoch=epoch,
-            lease_epoch=todo.lease_epoch,
-        )
+    if epoch is not None:
+        check_epoch(todo, epoch)
     if lease is None or lease.status != "active":
         raise Conflict(
             "lease_required",
@@ -149,6 +141,20 @@ def must_hold(todo: Todo, agent_id: str, version: int | None, epoch: int | None)
     if version is not None and version != todo.version:
         raise version_mismatch(todo, version)
     return lease
+
+
+def check_epoch(todo: Todo, epoch: int) -> None:
+    """``stale_epoch`` unless this is the todo's present epoch."""
+    if epoch != todo.lease_epoch:
+        raise Fenced(
+            "stale_epoch",
+            f"{todo.id} changed hands: epoch {epoch} ended, it is {todo.lease_epoch} now; "
+            "stop working on it",
+            next="loopx quota should-run",
+            todo_id=todo.id,
+            epoch=epoch,
+            lease_epoch=todo.lease_epoch,
+        )
 
 
 def version_mismatch(todo: Todo, version: int) -> Conflict:
@@ -189,9 +195,10 @@ def _milliseconds(seconds: float | None) -> int | None:
     return None if seconds is None else int(seconds * 1000)
 
 
-def _no_foreign_overlap(state: GoalState, scopes: tuple[str, ...], context: Context) -> None:
+def no_foreign_overlap(scopes: tuple[str, ...], context: Context) -> None:
+    """``scope_overlap`` if a live lease of another goal may touch the same files."""
     for lease in context.neighbours:
-        clash = overlap(state.the_rules.repo, scopes, lease.repo, lease.write_scopes)
+        clash = overlap(context.repo, scopes, lease.repo, lease.write_scopes)
         if clash:
             raise _clash(clash, lease.owner, f"{lease.goal_id}/{lease.todo_id}")
 
@@ -263,9 +270,10 @@ def _check_claimed(state: GoalState, payload: Claimed, facts: Facts) -> None:
 def _held(lease: Lease, todo_id: str, agent_id: str) -> Conflict:
     own = lease.owner == agent_id
     renew = f"loopx todo renew {todo_id} --version {lease.version} --epoch {lease.lease_epoch}"
+    who = "You hold" if own else f"{lease.owner} holds"
     return Conflict(
         "lease_held",
-        f"{'You hold' if own else lease.owner + ' holds'} {todo_id} until {lease.expires_at:%H:%M:%SZ}",
+        f"{who} {todo_id} until {format_time(lease.expires_at)}",
         next=renew if own else "loopx quota should-run",
         todo_id=todo_id,
         holder=lease.owner,

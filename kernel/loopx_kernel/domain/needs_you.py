@@ -6,8 +6,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+from loopx_kernel.clock import Reading
 from loopx_kernel.domain.gate import status_at
+from loopx_kernel.domain.records import Todo
 from loopx_kernel.domain.state import GoalState
+from loopx_kernel.domain.work import hindrance
 
 NeedKind = Literal["gate", "drift", "damage", "escalation", "human_todo", "tick"]
 
@@ -83,7 +86,7 @@ class Reads:
 def needs_you(state: GoalState, reads: Reads, now: datetime) -> tuple[NeedsYou, ...]:
     """Every gate, drift, damage and human todo of one goal that a person must settle."""
     items = [*_damage(state, reads), *_drift(state, reads), *_gates(state, now)]
-    items += _human_todos(state)
+    items += _human_todos(state, now)
     return tuple(sorted(items, key=_age))
 
 
@@ -146,7 +149,7 @@ def _gates(state: GoalState, now: datetime) -> list[NeedsYou]:
     ]
 
 
-def _human_todos(state: GoalState) -> list[NeedsYou]:
+def _human_todos(state: GoalState, now: datetime) -> list[NeedsYou]:
     return [
         NeedsYou(
             id=todo.id,
@@ -163,8 +166,13 @@ def _human_todos(state: GoalState) -> list[NeedsYou]:
             next=f"loopx todo complete {todo.id} --goal {state.goal_id} --reason 'how it was done'",
         )
         for todo in state.todos.values()
-        if todo.role == "human" and not todo.finished and todo.status == "open"
+        if todo.role == "human" and _is_due(state, todo, now)
     ]
+
+
+def _is_due(state: GoalState, todo: Todo, now: datetime) -> bool:
+    stop = hindrance(state, todo, Reading(now), None)
+    return stop is not None and stop.code == "human_todo"
 
 
 def _age(item: NeedsYou) -> tuple[bool, float]:

@@ -21,13 +21,18 @@ def _to_time(value: Any) -> datetime:
     if isinstance(value, datetime):
         if value.tzinfo is None:
             raise ValueError("a time needs a zone")
-        return value.astimezone(UTC)
+        return _as_written(value.astimezone(UTC))
     if isinstance(value, str):
         try:
-            return parse_time(value)
+            return _as_written(parse_time(value))
         except LoopxError as error:
             raise ValueError(error.message) from None
     raise ValueError("a time is RFC 3339 text")
+
+
+def _as_written(moment: datetime) -> datetime:
+    """Cut to what the text form holds, so that a value equals its own replay."""
+    return moment.replace(microsecond=moment.microsecond // 1000 * 1000)
 
 
 Time = Annotated[
@@ -39,6 +44,8 @@ Time = Annotated[
 
 Int = Annotated[int, Strict(), Field(ge=-(2**53), le=2**53)]
 Count = Annotated[int, Strict(), Field(ge=0, le=2**53)]
+Seconds = Annotated[int, Strict(), Field(ge=1, le=10 * 365 * 86400)]
+"""A length of time, from a second to ten years."""
 Flag = Annotated[bool, Strict()]
 Hex = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Name = Annotated[str, Field(min_length=1, max_length=128)]

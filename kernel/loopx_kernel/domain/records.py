@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from loopx_kernel.domain.event import ActorKind, Level
-from loopx_kernel.domain.record import Count, Flag, Hex, Int, Line, Name, Record, Time
+from loopx_kernel.domain.record import Count, Flag, Hex, Int, Line, Name, Record, Seconds, Time
 
 TodoStatus = Literal[
     "open", "claimed", "blocked", "waiting", "deferred", "done", "superseded", "cancelled"
@@ -57,7 +57,7 @@ class WaitingOn(Record):
 
     kind: Literal["ci", "review", "source"]
     ref: Line = ""
-    every_seconds: Count = 600
+    every_seconds: Seconds = 600
 
 
 class Lease(Record):
@@ -178,7 +178,7 @@ class Source(Record):
     enabled: Flag = True
     bound: Flag = False
     on_demand: Flag = False
-    window_seconds: Count
+    window_seconds: Seconds
     last_read_at: Time | None = None
     last_success_at: Time | None = None
     checked_at: Time | None = None
@@ -193,9 +193,10 @@ class Source(Record):
 
 
 class Handoff(Record):
-    """What one turn leaves for the next."""
+    """What one turn leaves for the next; ``replaces`` is the one before it."""
 
     text: str
+    replaces: str = ""
     by: Name
     at: Time
     seq: Count

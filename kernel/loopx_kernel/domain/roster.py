@@ -10,6 +10,7 @@ from loopx_kernel.domain.event import (
     AGENT,
     CODE,
     OWNER,
+    WORKSPACE_JOURNAL,
     Context,
     Draft,
     Event,
@@ -23,6 +24,7 @@ from loopx_kernel.domain.record import Count, Flag, Hex, Line, Name, Record, Tim
 from loopx_kernel.domain.records import Alert
 from loopx_kernel.domain.state import MAX_ALERTS
 from loopx_kernel.errors import Conflict, LoopxError, UsageError
+from loopx_kernel.text import check_line
 
 _AGENT_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _OWNER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9@._-]{0,63}")
@@ -101,6 +103,14 @@ class WorkspaceState(Record):
     def keys_at(self, goal_id: str, seq: int) -> tuple[Owner, ...]:
         """The keys that count for one line of a goal's journal."""
         return tuple(owner for owner in self.owners if owner.counts_at(goal_id, seq))
+
+    def owners_at(self, seq: int) -> tuple[Owner, ...]:
+        """The owners whose key counts for the line ``seq`` of this journal."""
+        return tuple(
+            owner
+            for owner in self.owners
+            if owner.enrolled_seq < seq and (owner.revoked_seq is None or seq < owner.revoked_seq)
+        )
 
     def object_version(self, object_id: str) -> int:
         """The ``seq`` that last changed an owner or a goal; 0 for a new one."""
@@ -206,6 +216,13 @@ def _check_enrolled(state: WorkspaceState, payload: Enrolled, facts: Facts) -> N
                 fingerprint=owner.fingerprint,
             )
 
+    if set(payload.heads) != set(state.goals):
+        raise UsageError(
+            "invalid_event",
+            "An enrolment says where every goal's journal ended, so that the key counts from there",
+            next="loopx owner list",
+        )
+
 
 def _evolve_enrolled(state: WorkspaceState, payload: Enrolled, facts: Facts) -> WorkspaceState:
     owner = Owner(
@@ -228,6 +245,8 @@ def _check_agent(state: WorkspaceState, payload: AgentAdded, facts: Facts) -> No
             next="use letters, digits, dots and dashes, for example claude-code",
             agent_id=payload.agent_id,
         )
+    if payload.note:
+        check_line(payload.note, "note")
     if payload.agent_id in state.agents:
         raise Conflict(
             "exists",
@@ -279,7 +298,9 @@ def check(
 ) -> None:
     """Raises the error a command would get, if this event may not happen in this state."""
     kind = workspace_event_type(name)
-    check_actor(kind, None, facts)
+    if name != "goal.opened" and goal_id != WORKSPACE_JOURNAL:
+        raise UsageError("invalid_event", f"{name} is not about a goal, but names {goal_id}")
+    check_actor(kind, facts)
     parsed = parse(kind, payload)
     if not state.workspace_id and name != "workspace.created":
         raise UsageError(

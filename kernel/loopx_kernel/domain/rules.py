@@ -10,8 +10,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from loopx_kernel.clock import parse_duration
-from loopx_kernel.domain.record import Count, Flag, Int, Line, Name, Record
-from loopx_kernel.domain.scope import check_scope, covers
+from loopx_kernel.domain.record import Count, Flag, Int, Line, Name, Record, Seconds
+from loopx_kernel.domain.scope import check_scope, covers, touches
 from loopx_kernel.errors import UsageError
 
 STANDARD_KINDS = ("write", "publish", "production-action", "delete", "network", "secret")
@@ -64,7 +64,7 @@ class SourceRule(Record):
     provider: Name
     required: Flag = False
     on_demand: Flag = False
-    window_seconds: Count = DEFAULT_SOURCE_WINDOW_SECONDS
+    window_seconds: Seconds = DEFAULT_SOURCE_WINDOW_SECONDS
 
 
 class SpawnPolicy(Record):
@@ -84,7 +84,7 @@ class Coordination(Record):
 class QuotaRule(Record):
     """The share of a sliding window's slots that the goal may use; a decimal as text."""
 
-    compute: Annotated[str, Field(pattern=r"^(0|1|0\.\d{1,6}|1\.0{1,6})$")] = "0.4"
+    compute: Annotated[str, Field(pattern=r"^(0|1|0\.[0-9]{1,6}|1\.0{1,6})$")] = "0.4"
     window_hours: Annotated[Count, Field(ge=1, le=8760)] = 24
     slot_minutes: Annotated[Count, Field(ge=1, le=1440)] = 1
 
@@ -98,8 +98,8 @@ class QuotaRule(Record):
 class Cadence(Record):
     """Seconds between beats: the shortest, and the ladder when nothing changes."""
 
-    shortest_seconds: Annotated[Count, Field(ge=1)] = 60
-    ladder_seconds: tuple[Count, ...] = (600, 1200, 3600, 3600)
+    shortest_seconds: Seconds = 60
+    ladder_seconds: tuple[Seconds, ...] = (600, 1200, 3600, 3600)
 
 
 class LeaseRule(Record):
@@ -151,7 +151,7 @@ def parse_gate_rule(text: str) -> GateRule:
         command, path = (split[1].strip(), split[2]) if split else (rest.strip(), "")
     standard = kind in STANDARD_KINDS
     named = not {command, path} <= _EVERYTHING
-    if not (standard or (_OWN_KIND.fullmatch(kind) and named)) or "\n" in text:
+    if not (standard or (is_kind(kind) and named)) or "\n" in text:
         raise UsageError(
             "vague_gate",
             f"{text!r} names no concrete action, so it would stop nothing",
@@ -175,13 +175,22 @@ def rule_covers(
     """Whether a rule asks for approval of this action. White space in commands is folded."""
     if rule.kind != action:
         return False
-    if rule.command and not fnmatchcase(" ".join(command.split()), rule.command):
+    if rule.command and not fnmatchcase(_words(command), _words(rule.command)):
         return False
     if rule.path:
-        return any(covers(rule.path, path) for path in paths)
+        return any(touches(rule.path, path) for path in paths)
     if rule.kind == "write" and not rule.command:
         return not paths or not all(any(covers(s, path) for s in write_scope) for path in paths)
     return True
+
+
+def _words(command: str) -> str:
+    return " ".join(command.split())
+
+
+def is_kind(text: str) -> bool:
+    """Whether this may be the kind of an action or a rule."""
+    return _OWN_KIND.fullmatch(text) is not None
 
 
 def parse_acceptance(text: str, number: int) -> AcceptanceItem:

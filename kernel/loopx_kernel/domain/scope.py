@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import posixpath
 import re
+import unicodedata
 from fnmatch import fnmatchcase
 
 from loopx_kernel.errors import UsageError
 
 _GLOB = re.compile(r"[*?\[]")
+_ANY_FOLDERS = re.compile(r"(?<![^/])\*\*/")
 
 
 def check_scope(text: str) -> str:
@@ -35,21 +37,47 @@ def check_scope(text: str) -> str:
     return text
 
 
+def check_path(text: str) -> str:
+    """One concrete file or ``dir/`` inside the repo; ``invalid_scope`` otherwise."""
+    check_scope(text)
+    if "*" in text or "?" in text:
+        raise UsageError(
+            "invalid_scope",
+            f"{text!r} is a glob; an action names the very paths it touches",
+            next="name each path, or a folder with a slash at its end",
+            scope=text,
+        )
+    return text
+
+
 def covers(pattern: str, path: str) -> bool:
     """Whether a scope covers one path; both relative to the repo."""
     path = posixpath.normpath(path)
     if path.startswith(("../", "/")) or path == "..":
         return False
-    if pattern.endswith("/"):
-        return path.startswith(posixpath.normpath(pattern) + "/")
+    folder = pattern.endswith("/")
+    pattern = posixpath.normpath(pattern)
+    if folder:
+        return pattern == "." or path.startswith(pattern + "/")
     if pattern in ("**", "."):
         return True
     if pattern.endswith("/**"):
         head = pattern[:-3]
-        return path == head or _starts_below(head, path)
-    if _GLOB.search(pattern):
-        return fnmatchcase(path, pattern)
-    return posixpath.normpath(pattern) == path
+        return _matches(head, path) or _matches(head + "/*", path)
+    return _matches(pattern, path)
+
+
+def touches(pattern: str, path: str) -> bool:
+    """Whether an action on ``path`` may touch what a rule's pattern covers.
+
+    Errs on the side of asking: letter case is ignored, and a folder counts with
+    all that is below it.
+    """
+    pattern, path = _folded(pattern), _folded(path)
+    if covers(pattern, path):
+        return True
+    here, there = _literal("", path), _literal("", pattern)
+    return _below(there, here) or (path.endswith("/") and _below(here, there))
 
 
 def overlap(
@@ -57,25 +85,40 @@ def overlap(
 ) -> tuple[str, str] | None:
     """The first pair of scopes that may touch the same file, or ``None``.
 
-    Repos are real absolute paths. Compared case folded, so that a file system
-    that ignores case cannot hide a clash.
+    Repos are real absolute paths, or both relative to the same folder. Compared
+    case folded, so that a file system that ignores case cannot hide a clash.
     """
     for one in scopes_a:
         for two in scopes_b:
             a, b = _literal(repo_a, one), _literal(repo_b, two)
-            if a == b or a.startswith(b.rstrip("/") + "/") or b.startswith(a.rstrip("/") + "/"):
+            if _below(a, b) or _below(b, a):
                 return one, two
     return None
 
 
-def _starts_below(head: str, path: str) -> bool:
-    if not _GLOB.search(head):
-        return path.startswith(head + "/")
-    return fnmatchcase(path, head + "/*")
+def _matches(pattern: str, path: str) -> bool:
+    """As ``fnmatch``, where ``**/`` may also stand for no folder at all."""
+    if not _GLOB.search(pattern):
+        return pattern == path
+    if fnmatchcase(path, pattern):
+        return True
+    return any(
+        _matches(pattern[: mark.start()] + pattern[mark.end() :], path)
+        for mark in _ANY_FOLDERS.finditer(pattern)
+    )
+
+
+def _below(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
 def _literal(repo: str, scope: str) -> str:
     glob = _GLOB.search(scope)
     if glob:
         scope = scope[: glob.start()].rpartition("/")[0]
-    return posixpath.normpath(posixpath.join(repo, scope)).casefold()
+    return _folded(posixpath.normpath(posixpath.join("/", repo, scope)))
+
+
+def _folded(text: str) -> str:
+    """One form for all spellings that some file system takes for the same name."""
+    return unicodedata.normalize("NFD", unicodedata.normalize("NFD", text).casefold())

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from loopx_kernel.domain.event import CODE, Context, Draft, EventType, Facts
-from loopx_kernel.domain.record import Count, Flag, Name, Record
+from loopx_kernel.domain.record import Count, Flag, Name, Record, Seconds
 from loopx_kernel.domain.records import ReadStatus, Source
 from loopx_kernel.domain.rules import SourceRule, check_id
 from loopx_kernel.domain.state import GoalState
@@ -44,7 +44,7 @@ class SourceAdded(Record):
     provider: Name
     required: Flag = False
     on_demand: Flag = False
-    window_seconds: Count
+    window_seconds: Seconds
 
 
 class SourceBound(Record):
@@ -73,14 +73,18 @@ def decide(
             return Draft("source.read", asdict(command), command.source_id)
 
 
-def outcome(payload: SourceRead) -> ReadStatus:
+def outcome(source: Source, payload: SourceRead) -> ReadStatus:
     """What an attempt amounts to. A success without counts is ``unverified``; any
-    unreadable item makes it ``partially_unreadable``; a failure is never "no change"."""
-    if payload.status != "read":
-        return payload.status
-    if payload.items is None or payload.unreadable is None:
+    unreadable item makes it ``partially_unreadable``; a failure is never "no change",
+    and "no change" says nothing better of the content than was said before."""
+    if payload.status == "failed":
+        return "failed"
+    unchanged = payload.status == "no_change"
+    items = source.item_count if unchanged else payload.items
+    unreadable = source.unreadable_count if unchanged else payload.unreadable
+    if items is None or unreadable is None:
         return "unverified"
-    return "partially_unreadable" if payload.unreadable > 0 else "read"
+    return "partially_unreadable" if unreadable > 0 else payload.status
 
 
 def _check_added(state: GoalState, payload: SourceAdded, facts: Facts) -> None:
@@ -136,7 +140,7 @@ def _check_read(state: GoalState, payload: SourceRead, facts: Facts) -> None:
 
 def _evolve_read(state: GoalState, payload: SourceRead, facts: Facts) -> GoalState:
     source = state.source(payload.source_id)
-    status = outcome(payload)
+    status = outcome(source, payload)
     update: dict[str, Any] = {"checked_at": facts.at, "read_status": status, "seq": facts.seq}
     if payload.pending is not None:
         update["pending_count"] = payload.pending
@@ -146,14 +150,9 @@ def _evolve_read(state: GoalState, payload: SourceRead, facts: Facts) -> GoalSta
         update |= {"failure_streak": 0, "last_read_at": facts.at}
         if payload.status == "read":
             update |= {"item_count": payload.items, "unreadable_count": payload.unreadable}
-        if status in ("read", "no_change") and _accounted(source, payload):
+        if status in ("read", "no_change"):
             update["last_success_at"] = facts.at
     return state.with_source(source.model_copy(update=update))
-
-
-def _accounted(source: Source, payload: SourceRead) -> bool:
-    """No change since content that could not be read is no success either."""
-    return payload.status == "read" or not source.unreadable_count
 
 
 EVENTS: tuple[EventType[GoalState, Any], ...] = (

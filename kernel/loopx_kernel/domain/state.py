@@ -27,8 +27,8 @@ WALL_GRACE_SECONDS = 60
 class GoalState(Record):
     """Everything a decision about one goal needs.
 
-    ``registry_seq`` and ``list_seq`` are the ``seq`` of the last event that
-    changed the registry entry and the rendered todo list. ``changed_at`` is
+    ``registry_seq``, ``list_seq`` and ``spend_seq`` are the ``seq`` of the last event
+    that changed the registry entry, the rendered state file and the spend ledger. ``changed_at`` is
     the time of the last event that changed something, the ladder's start.
     """
 
@@ -44,6 +44,8 @@ class GoalState(Record):
     goal_seq: Count = 0
     registry_seq: Count = 0
     list_seq: Count = 0
+    list_at: Time | None = None
+    spend_seq: Count = 0
     todos: dict[str, Todo] = {}
     gates: dict[str, Gate] = {}
     sources: dict[str, Source] = {}
@@ -68,7 +70,8 @@ class GoalState(Record):
 
     def with_spend(self, spend: Spend) -> GoalState:
         """The state with this spend put in or replaced."""
-        return self.model_copy(update={"spends": {**self.spends, spend.effect_ref: spend}})
+        spends = {**self.spends, spend.effect_ref: spend}
+        return self.model_copy(update={"spends": spends, "spend_seq": spend.void_seq or spend.seq})
 
     @property
     def the_rules(self) -> GoalRules:
@@ -81,6 +84,10 @@ class GoalState(Record):
                 goal_id=self.goal_id,
             )
         return self.rules
+
+    def require_opened(self) -> None:
+        """``unknown_goal`` unless the opening of the goal was folded."""
+        _ = self.the_rules
 
     def todo(self, todo_id: str) -> Todo:
         """The todo, or ``unknown_todo``."""

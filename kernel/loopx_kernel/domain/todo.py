@@ -10,7 +10,13 @@ from typing import Any, Literal, TypeAlias
 from loopx_kernel.clock import Reading
 from loopx_kernel.domain.canonical import digest
 from loopx_kernel.domain.event import AGENT, OWNER, Context, Draft, EventType, Facts
-from loopx_kernel.domain.lease import check_next_version, must_hold, no_overlap
+from loopx_kernel.domain.lease import (
+    check_epoch,
+    check_next_version,
+    must_hold,
+    no_foreign_overlap,
+    no_overlap,
+)
 from loopx_kernel.domain.record import Count, Flag, Hex, Line, Name, Record, Time
 from loopx_kernel.domain.records import (
     EvidenceRef,
@@ -182,14 +188,15 @@ def _decide_added(state: GoalState, command: AddTodo) -> Draft:
 def _decide_handed_in(state: GoalState, command: UpdateTodo, context: Context) -> Draft:
     todo = state.todo(command.todo_id)
     _refuse_finished(todo)
-    must_hold(todo, context.actor.id, command.version, command.epoch)
-    files = [{"path": e.path, "sha256": e.sha256} for e in command.evidence]
+    lease = must_hold(todo, context.actor.id, command.version, command.epoch)
+    if not is_live(lease, context.reading):
+        no_foreign_overlap(todo.write_scope, context)
     payload: dict[str, Any] = {
         "todo_id": todo.id,
         "lease_epoch": todo.lease_epoch,
         "version": todo.version + 1,
         "evidence": [e.model_dump(mode="json") for e in command.evidence],
-        "result_hash": digest(files) if files else None,
+        "result_hash": _result_hash(command.evidence),
         "tests": command.tests,
         "proven": command.proven,
         "note": command.note,
@@ -198,6 +205,11 @@ def _decide_handed_in(state: GoalState, command: UpdateTodo, context: Context) -
         return Draft("todo.updated", payload, todo.id)
     payload["parts"] = endings(state, todo, finishes=True)
     return Draft("todo.completed", payload, todo.id)
+
+
+def _result_hash(evidence: Sequence[EvidenceRef]) -> str | None:
+    files = [{"path": e.path, "sha256": e.sha256} for e in evidence]
+    return digest(files) if files else None
 
 
 def endings(state: GoalState, todo: Todo, *, finishes: bool) -> list[dict[str, Any]]:
@@ -279,6 +291,18 @@ def _evolve_added(state: GoalState, payload: Added, facts: Facts) -> GoalState:
     return state.with_todo(todo).model_copy(update={"next_todo": state.next_todo + 1})
 
 
+def _check_given(todo: Todo, payload: HandedIn) -> None:
+    """What the kernel gives is in no signature, so it must follow from what is."""
+    says_so = any(e.result is not None and e.result == payload.tests for e in payload.evidence)
+    if payload.result_hash != _result_hash(payload.evidence) or (payload.proven and not says_so):
+        raise UsageError(
+            "invalid_event",
+            f"The result of {todo.id} does not follow from its evidence",
+            next="loopx event verify",
+            todo_id=todo.id,
+        )
+
+
 def _check_handed_in(state: GoalState, payload: HandedIn, facts: Facts) -> None:
     todo = state.todo(payload.todo_id)
     _refuse_finished(todo)
@@ -294,6 +318,7 @@ def _check_handed_in(state: GoalState, payload: HandedIn, facts: Facts) -> None:
             next="hand in what the report says: --tests failed",
             todo_id=todo.id,
         )
+    _check_given(todo, payload)
     if payload.note:
         check_line(payload.note, "note", limit=2000)
 
@@ -304,6 +329,8 @@ def _check_completed(state: GoalState, payload: Completed, facts: Facts) -> None
         _refuse_finished(todo)
         check_line(payload.reason, "reason")
         check_next_version(todo, payload.version)
+        check_epoch(todo, payload.lease_epoch)
+        _check_given(todo, payload)
         if todo.role != "human":
             raise UsageError(
                 "illegal_transition",
@@ -318,6 +345,13 @@ def _check_completed(state: GoalState, payload: Completed, facts: Facts) -> None
                 "not_verified",
                 f"{todo.id} cannot be done while its tests failed",
                 next=f"loopx todo update {todo.id} --tests failed",
+                todo_id=todo.id,
+            )
+        if todo.requires_statement and not (payload.proven and payload.tests == "passed"):
+            raise Denied(
+                "missing_evidence",
+                f"{todo.id} is done only with a report that a machine can read and that says passed",
+                next=f"loopx todo complete {todo.id} --evidence REPORT.xml --tests passed",
                 todo_id=todo.id,
             )
     _check_parts(payload.parts, endings(state, todo, finishes=True))
@@ -395,10 +429,6 @@ def _check_waiting(state: GoalState, payload: Aside, facts: Facts) -> None:
         )
     if payload.waiting_on.kind == "source":
         state.source(payload.waiting_on.ref)
-    if payload.waiting_on.every_seconds < 1:
-        raise UsageError(
-            "invalid_value", "A rhythm is at least a second", next="loopx todo wait ID --every 10m"
-        )
 
 
 def _check_deferred(state: GoalState, payload: Aside, facts: Facts) -> None:

@@ -28,7 +28,8 @@ def hindrance(
     return (
         _by_status(todo, reading)
         or _by_dependency(state, todo)
-        or _by_gate(state, todo)
+        or _by_gate(state, todo, reading.now)
+        or _by_role(todo)
         or _by_lease(todo, reading, agent_id)
     )
 
@@ -44,6 +45,10 @@ def _by_status(todo: Todo, reading: Reading) -> Hindrance | None:
     due = todo.resume_at if todo.status == "deferred" else todo.next_check_at
     if due is not None and reading.now < due:
         return Hindrance("not_due", f"{todo.id} is due at {format_time(due)}", until=due)
+    return None
+
+
+def _by_role(todo: Todo) -> Hindrance | None:
     if todo.role == "human":
         return Hindrance("human_todo", f"{todo.id} is for a person: {todo.title}")
     return None
@@ -56,11 +61,15 @@ def _by_dependency(state: GoalState, todo: Todo) -> Hindrance | None:
     return None
 
 
-def _by_gate(state: GoalState, todo: Todo) -> Hindrance | None:
-    gates = tuple(gate.id for gate in pending_gates_on(state, todo.id))
-    if gates:
-        return Hindrance("gate_pending", f"{todo.id} is gated by {', '.join(gates)}", gates)
-    return None
+def _by_gate(state: GoalState, todo: Todo, now: datetime) -> Hindrance | None:
+    gates = pending_gates_on(state, todo.id)
+    if not gates:
+        return None
+    ids = tuple(gate.id for gate in gates)
+    back = [gate.until for gate in gates if gate.until is not None and gate.until > now]
+    # With one of them before a person already, no date is what the todo waits for.
+    until = min(back) if len(back) == len(gates) else None
+    return Hindrance("gate_pending", f"{todo.id} is gated by {', '.join(ids)}", ids, until)
 
 
 def _by_lease(todo: Todo, reading: Reading, agent_id: str | None) -> Hindrance | None:

@@ -137,14 +137,14 @@ def seal(
     if integrity:
         reasons["integrity"] = list(integrity)
     enabled = [row for row in sources if row.enabled]
-    unread = [row for row in sources if row.alert_reasons and row.required]
+    unread = [row for row in enabled if row.required and row.last_read_at is None]
     unreadable = [row for row in enabled if row.unreadable_count or row.read_status == "unverified"]
     order = sorted(reasons)
     return Envelope(
         projection=projection,
         observed_at=observed_at,
         served_at=served_at,
-        fresh=all(row.status in ("fresh", "not_scanned") for row in enabled),
+        fresh=all(row.status == "fresh" for row in enabled),
         complete=coverage.complete and verified and not (unread or unreadable or integrity),
         alert_reasons=tuple(AlertReason(code, tuple(reasons[code])) for code in order),
         sources=tuple(sources),

@@ -136,7 +136,7 @@ def goal_view(
         last_event_at=state.last_at,
         verified=reads.verified_from == 1,
         verified_from=reads.verified_from,
-        contract=should_run(state, reads, reading, agent_id, agents, owners),
+        contract=should_run(state, reads, reading, agent_id, agents=agents, owners=owners),
         todos=rows,
         counts=_counts(rows),
         leases=_leases(state, reading),
@@ -146,7 +146,14 @@ def goal_view(
         completion=derive(state, reads, sources, now),
         reads=reads,
         alerts=tuple(f"#{a.seq} {a.event_type} has no effect: {a.message}" for a in state.alerts),
-        envelope=goal_envelope(state, reads, sources, now, observed_at or now, projection),
+        envelope=goal_envelope(
+            state,
+            reads,
+            sources,
+            now=now,
+            observed_at=observed_at or now,
+            projection=projection,
+        ),
     )
 
 
@@ -154,6 +161,7 @@ def goal_envelope(
     state: GoalState,
     reads: Reads,
     sources: Sequence[SourceReading],
+    *,
     now: datetime,
     observed_at: datetime,
     projection: str,
