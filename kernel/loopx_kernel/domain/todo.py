@@ -481,17 +481,6 @@ def _evolve_reopened(state: GoalState, payload: Reopened, facts: Facts) -> GoalS
     )
 
 
-def require_registered(context: Context) -> None:
-    """``unknown_agent`` unless the acting agent is registered in the workspace."""
-    if context.actor.kind == "agent" and context.actor.id not in context.agents:
-        raise UsageError(
-            "unknown_agent",
-            f"{context.actor.id} is not a registered agent",
-            next=f"loopx agent add {context.actor.id}",
-            agent_id=context.actor.id,
-        )
-
-
 _ENDS = frozenset({"lease.ended", "gate.mooted"})
 _GIVEN = frozenset({"lease_epoch", "version", "result_hash"})
 EVENTS: tuple[EventType[GoalState, Any], ...] = (

@@ -5,18 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
 
+from loopx_kernel.domain.event import Level, Problem, Verdict
 from loopx_kernel.errors import Denied, UsageError
 from loopx_kernel.trust import sshsig
 from loopx_kernel.trust.keys import PublicKey, parse_public_line
 from loopx_kernel.trust.wire import Reader
 
-Level = Literal["none", "software", "passphrase", "confirmed", "presence"]
-Problem = Literal[
-    "unsigned", "bad_signature", "unknown_signer", "revoked", "not_yet_valid", "expired",
-    "wrong_level",
-]  # fmt: skip
 
 LEVELS: tuple[Level, ...] = ("none", "software", "passphrase", "confirmed", "presence")
 
@@ -36,21 +31,6 @@ class EnrolledKey:
     revoked: bool = False
     valid_after: datetime | None = None
     valid_before: datetime | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """What a signature is worth. ``signer`` and ``fingerprint`` stand as soon as they are known.
-
-    ``level`` is ``none`` unless ``ok``; ``why`` adds a reason to ``bad_signature``.
-    """
-
-    ok: bool
-    signer: str | None = None
-    fingerprint: str | None = None
-    level: Level = "none"
-    problem: Problem | None = None
-    why: str | None = None
 
 
 def judge(

@@ -1,0 +1,1 @@
+"""The `loopx` command: parse, call one method of the façade, print."""

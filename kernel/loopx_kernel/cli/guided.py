@@ -1,0 +1,109 @@
+"""`start-goal --guided`: kind questions, and no vague answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from loopx_kernel.errors import UsageError
+
+
+class Asker(Protocol):
+    """Whoever can be asked."""
+
+    def say(self, text: str = "") -> None:
+        """Shows one line."""
+
+    def ask(self, question: str, default: str = "") -> str:
+        """What they type, or ``default``."""
+
+
+def ask_for_goal(person: Asker, values: dict[str, Any]) -> dict[str, Any]:
+    """The values of a goal: those given, and answers to what is missing."""
+    answers = dict(values)
+    person.say("A goal is one long piece of work. You lay its rules now; workers keep to them.")
+    if not answers.get("objective"):
+        person.say()
+        person.say("1 of 5. What is wanted? One sentence, such as: Dark mode for the shop")
+        answers["objective"] = _insist(person)
+    if not answers.get("write_scope"):
+        person.say()
+        person.say("2 of 5. Where may workers write? One path, dir/ or glob a line,")
+        person.say("such as src/theme/** . An empty line ends; none at all means nowhere.")
+        answers["write_scope"] = _several(person, "write in:", _scope)
+    if not answers.get("gates") and not answers.get("requires_approval"):
+        person.say()
+        person.say("3 of 5. What must not happen without your yes? One rule a line:")
+        person.say("KIND[:COMMAND][@PATH], such as publish:git push* or delete or write@infra/**")
+        answers["gates"] = _several(person, "ask me before:", _gate)
+    if not answers.get("acceptance"):
+        person.say()
+        person.say("4 of 5. How does a machine see that it is done? One check a line,")
+        person.say("such as cmd:pytest -q or junit:report.xml . None means: you accept by hand.")
+        answers["acceptance"] = _several(person, "done when:", _acceptance)
+    if not answers.get("compute") and not answers.get("quota"):
+        person.say()
+        person.say("5 of 5. Which share of the day's minutes may it use? 0.4 is 576 slots.")
+        answers["compute"] = _checked(person, "share:", _share, "0.4")
+    person.say()
+    return answers
+
+
+def _insist(person: Asker) -> str:
+    while True:
+        text = person.ask("objective:")
+        if text:
+            return text
+        person.say("Without an objective there is nothing to work towards.")
+
+
+def _several(person: Asker, question: str, check: Callable[[str], object]) -> list[str]:
+    found: list[str] = []
+    while True:
+        text = _checked(person, question, check, "")
+        if not text:
+            return found
+        found.append(text)
+
+
+def _checked(
+    person: Asker, question: str, check: Callable[[str], object], default: str
+) -> str:
+    """An answer that ``check`` lets pass, or ``default``; a wrong one is explained."""
+    while True:
+        text = person.ask(question, default)
+        if not text:
+            return text
+        try:
+            check(text)
+        except UsageError as error:
+            person.say(f"That does not work: {error.message}.")
+            if error.next:
+                person.say(f"Please {error.next}.")
+        else:
+            return text
+
+
+def _scope(text: str) -> object:
+    from loopx_kernel.domain.scope import check_scope
+
+    return check_scope(text)
+
+
+def _gate(text: str) -> object:
+    from loopx_kernel.domain.rules import parse_gate_rule
+
+    return parse_gate_rule(text)
+
+
+def _acceptance(text: str) -> object:
+    from loopx_kernel.domain.rules import parse_acceptance
+
+    return parse_acceptance(text, 1)
+
+
+def _share(text: str) -> object:
+    from loopx_kernel.cli.goal_rules import build
+    from loopx_kernel.domain.rules import QuotaRule
+
+    return build(QuotaRule, {"compute": text})

@@ -1,0 +1,129 @@
+"""Where the `loopx` command starts, and where every failure becomes a sentence."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from loopx_kernel.cli.framework import LazyGroup, Options
+from loopx_kernel.cli.session import Session
+from loopx_kernel.clock import Clock, SystemClock
+from loopx_kernel.errors import LoopxError, UsageError
+
+INTERNAL = 70
+INTERRUPTED = 130
+
+COMMANDS = {
+    "connect": "Make or re-use .loopx here, and enrol the first owner.",
+    "start-goal": "Open a goal with its rules.",
+    "goal": "List, show, pause, resume or retire goals.",
+    "status": "Where are we, what waits for a person, what is next.",
+    "dashboard": "Open the terminal UI.",
+    "agent": "Register and list workers.",
+    "owner": "The people whose keys count.",
+    "todo": "Add work, take it, hand it in.",
+    "lease": "Who works on what, until when.",
+    "gate": "Ask for a decision, look it up, decide it.",
+    "quota": "May I run now; book and show slots.",
+    "refresh-state": "Write back the state for the next turn.",
+    "source": "What the goal reads decisions from, and how old that is.",
+    "completion": "Is the goal finished, check by check.",
+    "doctor": "Is everything as it should be, layer by layer.",
+    "state": "Does ACTIVE_GOAL_STATE.md say what the journal says.",
+    "event": "The journal: list, show, verify.",
+}
+
+_HELP = """A signed ledger per goal for long-running AI agents.
+
+\b
+Exit: 0 done; 1 the answer is no; 2 usage; 3 conflict; 4 fenced; 5 busy; 6 denied;
+7 damaged; 8 storage; 70 internal; 130 interrupted.
+
+\b
+Completion in your shell (bash; likewise zsh_source, fish_source):
+  eval "$(_LOOPX_COMPLETE=bash_source loopx)"
+"""
+
+root = LazyGroup(
+    "loopx",
+    commands_in=COMMANDS,
+    help=_HELP,
+    example="loopx start-goal --guided",
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+
+
+def run() -> None:
+    """The console script: runs the command of this process and exits with its status."""
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal that cannot show a character gets its escape, not a failure.
+        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    status = main(sys.argv[1:])
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        status = _quiet_pipe()
+    sys.exit(status)
+
+
+def main(arguments: Sequence[str], clock: Clock | None = None) -> int:
+    """Runs one command; returns its exit status. Never raises but for ``SystemExit``."""
+    session = Session(Options(), clock or SystemClock())
+    arguments = list(arguments) or ["--help"]
+    try:
+        return _status(
+            root.main(arguments, prog_name="loopx", obj=session, standalone_mode=False)
+        )
+    except LoopxError as error:
+        return _fail(error, session, arguments)
+    except click.UsageError as error:
+        return _fail(_ours(error), session, arguments)
+    except (KeyboardInterrupt, click.Abort, EOFError):
+        print("interrupted", file=sys.stderr)  # noqa: T201
+        return INTERRUPTED
+    except BrokenPipeError:
+        return _quiet_pipe()
+    except Exception as error:
+        if os.environ.get("LOOPX_DEBUG") == "1":
+            raise
+        return _internal(error, session, arguments)
+
+
+def _status(result: Any) -> int:
+    return result if isinstance(result, int) else 0
+
+
+def _ours(error: click.UsageError) -> UsageError:
+    path = error.ctx.command_path if error.ctx is not None else "loopx"
+    return UsageError("invalid_value", error.format_message(), next=f"{path} --help")
+
+
+def _fail(error: LoopxError, session: Session, arguments: Sequence[str]) -> int:
+    from loopx_kernel.cli.output import print_error
+
+    wants_json = session.options.json or "--json" in arguments
+    print_error(error.as_dict(), as_json=wants_json)
+    return error.exit_status
+
+
+def _internal(error: Exception, session: Session, arguments: Sequence[str]) -> int:
+    from loopx_kernel.cli.output import print_error
+
+    facts = {
+        "code": "internal",
+        "message": f"LoopX failed in a way it did not expect ({type(error).__name__}: {error})",
+        "next": "LOOPX_DEBUG=1 shows where; please report it",
+    }
+    print_error(facts, as_json=session.options.json or "--json" in arguments)
+    return INTERNAL
+
+
+def _quiet_pipe() -> int:
+    # Python flushes once more at exit; the null device takes that.
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, sys.stdout.fileno())
+    return 0

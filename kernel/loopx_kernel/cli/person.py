@@ -1,0 +1,192 @@
+"""People: asked on their own terminal, and what they decide is signed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+from loopx_kernel.errors import Denied, UsageError
+from loopx_kernel.text import safe
+
+if TYPE_CHECKING:
+    from loopx_kernel.cli.session import Session
+    from loopx_kernel.workspace import Done, KeyChoice, SigningKey, Unsigned, Workspace
+
+TERMINAL = "/dev/tty"
+PASSPHRASE_TRIES = 3
+STATEMENT_SCHEMA = "loopx_statement_preview_v0"
+
+
+class Terminal:
+    """The controlling terminal of this process: never stdin, never an option."""
+
+    def __init__(self) -> None:
+        try:
+            self._out: TextIO = open(TERMINAL, "w", encoding="utf-8")  # noqa: SIM115
+            self._in: TextIO = open(TERMINAL, encoding="utf-8", errors="replace")  # noqa: SIM115
+        except OSError:
+            raise not_a_person("there is no terminal to ask them on") from None
+
+    def say(self, text: str = "") -> None:
+        """One line for the person."""
+        self._out.write(safe(text) + "\n")
+        self._out.flush()
+
+    def ask(self, question: str, default: str = "") -> str:
+        """What the person types, or ``default`` for an empty line. ``EOFError`` at the end."""
+        self._forget_typed()
+        self._out.write(safe(question) + (f" [{safe(default)}]" if default else "") + " ")
+        self._out.flush()
+        line = self._in.readline()
+        if not line:
+            raise EOFError
+        return line.strip() or default
+
+    def secret(self, question: str) -> str:
+        """What the person types, without showing it."""
+        from getpass import getpass
+
+        return getpass(safe(question) + " ")
+
+    def _forget_typed(self) -> None:
+        # What was typed before the question was shown is not an answer to it.
+        import termios
+
+        with suppress(termios.error):
+            termios.tcflush(self._in, termios.TCIFLUSH)
+
+
+def not_a_person(why: str) -> Denied:
+    """The error for somebody who is not a person at a terminal."""
+    return Denied(
+        "not_a_person",
+        f"Only a person can do this, and {why}",
+        next="let an owner run it on their own terminal",
+    )
+
+
+def refuse_agents(session: Session) -> None:
+    """``not_a_person`` if the caller says that it is an agent."""
+    if session.agent_id is not None:
+        raise not_a_person(f"{session.agent_id} is an agent (--agent or LOOPX_AGENT)")
+
+
+def decide(
+    session: Session,
+    workspace: Workspace,
+    prepare: Callable[[str], Unsigned],
+    *,
+    dry_run: bool = False,
+) -> Done[Any] | None:
+    """Prepares a decision, asks the person, signs and appends it; durable on return.
+
+    With ``dry_run`` prints the statement and returns ``None``. Raises
+    ``not_a_person``, ``no_key``, ``wrong_passphrase`` and what appending raises.
+    """
+    refuse_agents(session)
+    choice = enrolled_key(session, workspace)
+    terminal = None if dry_run or opens_by_itself(choice) else Terminal()
+    unsigned = prepare(choice.owner or "")
+    if dry_run:
+        show_statement(session, unsigned)
+        return None
+    key = consent(workspace, choice, unsigned, terminal)
+    return workspace.append(unsigned, key)
+
+
+def opens_by_itself(choice: KeyChoice) -> bool:
+    """Whether the key's owner enrolled it for use without a person present."""
+    return choice.allow_unattended and not choice.needs_passphrase
+
+
+def enrolled_key(session: Session, workspace: Workspace) -> KeyChoice:
+    """The first usable key of an owner of this workspace, or ``no_key``."""
+    choices = workspace.keys.choices(_named_key(session))
+    for choice in choices:
+        if choice.owner is not None and choice.usable:
+            return choice
+    problem = next((c.problem for c in choices if c.problem), None)
+    strangers = [c for c in choices if c.owner is None]
+    if problem is None and strangers:
+        problem = f"{strangers[0].path} is not enrolled in this workspace"
+    raise Denied(
+        "no_key",
+        problem or "No key to sign with is named",
+        next="name an enrolled key: --key PATH or LOOPX_KEY; loopx owner list shows whose count",
+    )
+
+
+def consent(
+    workspace: Workspace, choice: KeyChoice, unsigned: Unsigned, terminal: Terminal | None
+) -> SigningKey:
+    """Shows the person what they sign; their passphrase, or a typed yes, is the consent.
+    Without a terminal only a key enrolled for unattended use is opened."""
+    if terminal is None:
+        return workspace.keys.unlock(choice, None)
+    terminal.say(unsigned.preview)
+    terminal.say(f"signed as {unsigned.owner} with {choice.fingerprint} ({choice.path})")
+    if not choice.needs_passphrase:
+        if terminal.ask("Type yes to sign:") != "yes":
+            raise EOFError
+        return workspace.keys.unlock(choice, None)
+    return unlock(workspace, choice, terminal)
+
+
+def unlock(workspace: Workspace, choice: KeyChoice, terminal: Terminal) -> SigningKey:
+    """The key, opened with the passphrase the person types; three tries."""
+    for _ in range(PASSPHRASE_TRIES - 1):
+        try:
+            return workspace.keys.unlock(choice, _passphrase(terminal, choice))
+        except Denied as error:
+            if error.code != "wrong_passphrase":
+                raise
+            terminal.say("That is not the passphrase.")
+    return workspace.keys.unlock(choice, _passphrase(terminal, choice))
+
+
+def show_statement(session: Session, unsigned: Unsigned) -> None:
+    """Prints what would be signed. Nothing is written."""
+    from loopx_kernel.cli.output import print_json
+
+    if session.options.json:
+        print_json(
+            {
+                "ok": True,
+                "schema_version": STATEMENT_SCHEMA,
+                "dry_run": True,
+                "preview": unsigned.preview,
+                "statement": unsigned.statement,
+            }
+        )
+        return
+    printer = session.printer()
+    printer.line(unsigned.preview)
+    printer.line(unsigned.statement_bytes.decode("utf-8", "replace"))
+    printer.line("dry run: nothing was signed or written", "dim")
+
+
+def new_passphrase(terminal: Terminal) -> bytes:
+    """A new passphrase, typed twice; ``invalid_value`` if empty or different."""
+    first = terminal.secret("New passphrase:")
+    if first and first == terminal.secret("The same again:"):
+        return first.encode("utf-8")
+    raise UsageError(
+        "invalid_value",
+        "The passphrase was empty, or the two were not the same",
+        next="loopx connect --new-key",
+    )
+
+
+def _passphrase(terminal: Terminal, choice: KeyChoice) -> bytes:
+    typed = terminal.secret(f"Passphrase of {choice.path}:")
+    if not typed:
+        raise EOFError
+    return typed.encode("utf-8")
+
+
+def _named_key(session: Session) -> Path | None:
+    return Path(session.options.key).expanduser() if session.options.key else None
+
+

@@ -1,0 +1,36 @@
+"""Finding one line by its number: a binary search over the file, as every line names its own."""
+
+from __future__ import annotations
+
+from loopx_kernel.errors import Damaged
+from loopx_kernel.store.disk import opened
+from loopx_kernel.store.journal import Journal
+from loopx_kernel.store.line import MAX_LINE, Line
+
+
+def line_with_seq(journal: Journal, seq: int) -> Line | None:
+    """The committed line ``seq``, or ``None`` where there is none or its place is damaged."""
+    with opened(journal.files, journal.path) as fd:
+        if fd is None or seq < 1:
+            return None
+        low, high = 0, journal.committed_end(fd)
+        try:
+            while low < high:
+                line = journal.line_before(fd, _line_end(journal, fd, (low + high) // 2, high))
+                if line is None:
+                    return None
+                if line.seq == seq:
+                    return line
+                if line.seq < seq:
+                    low = line.position.offset
+                else:
+                    high = line.offset
+        except Damaged:
+            return None
+    return None
+
+
+def _line_end(journal: Journal, fd: int, at: int, high: int) -> int:
+    """The offset after the newline of the line that holds the byte ``at``."""
+    found = journal.files.read_at(fd, min(MAX_LINE + 1, high - at), at).find(b"\n")
+    return high if found < 0 else at + found + 1

@@ -1,0 +1,33 @@
+"""The façade of the kernel: what the command line and the terminal UI use, and nothing else."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from loopx_kernel.workspace.workspace import Workspace
+
+if TYPE_CHECKING:
+    from loopx_kernel.workspace.commit import Done, Receipt
+    from loopx_kernel.workspace.events import EventRow, Verification
+    from loopx_kernel.workspace.keys import KeyChoice
+    from loopx_kernel.workspace.signing import Unsigned
+
+_HOMES = {
+    "Done": "commit",
+    "Receipt": "commit",
+    "EventRow": "events",
+    "Verification": "events",
+    "KeyChoice": "keys",
+    "Unsigned": "signing",
+}
+
+__all__ = ["Done", "EventRow", "KeyChoice", "Receipt", "Unsigned", "Verification", "Workspace"]
+
+
+def __getattr__(name: str) -> Any:
+    """Loads the value types where they are used: ``should-run`` needs none of them."""
+    if name in _HOMES:
+        from importlib import import_module
+
+        return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,31 @@
+"""Registering workers."""
+
+from __future__ import annotations
+
+from loopx_kernel.domain import roster
+from loopx_kernel.domain.event import WORKSPACE_JOURNAL, Actor
+from loopx_kernel.domain.roster import AddAgent, Agent, WorkspaceState
+from loopx_kernel.workspace.commit import Done, Order, commit
+from loopx_kernel.workspace.core import Core
+
+
+class Agents:
+    """The registered worker identities of a workspace."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+
+    def add(
+        self, agent_id: str, note: str = "", *, event_id: str | None = None
+    ) -> Done[WorkspaceState]:
+        """Registers a worker; ``exists`` if it is registered already."""
+        command = AddAgent(agent_id=agent_id, note=note)
+        actor = Actor(kind="agent", id=agent_id)
+        order = Order(WORKSPACE_JOURNAL, command, roster.decide, actor, event_id, house=True)
+        return commit(self._core, order)
+
+    def list(self) -> tuple[Agent, ...]:
+        """All registered workers, in the order they came."""
+        with self._core.lock:
+            self._core.house.refresh()
+            return tuple(self._core.house.state.agents.values())

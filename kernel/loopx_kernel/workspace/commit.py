@@ -1,0 +1,294 @@
+"""The one way into a journal: lock, catch up, decide, check, append, fold, materialise."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from loopx_kernel.clock import Reading, format_time, parse_time
+from loopx_kernel.domain import rebuilt
+from loopx_kernel.domain.canonical import digest
+from loopx_kernel.domain.event import WORKSPACE_JOURNAL, Actor, Context, Draft, Facts
+from loopx_kernel.domain.rebuilt import NoteRebuilt
+from loopx_kernel.errors import Conflict, Storage, UsageError
+from loopx_kernel.store.line import Line
+from loopx_kernel.store.locks import CHANGE_SECONDS, hold
+from loopx_kernel.workspace.ledgers import GoalLedger, Ledger
+
+if TYPE_CHECKING:
+    from loopx_kernel.workspace.core import Core
+
+S = TypeVar("S")
+CODE = Actor(kind="code", id="loopx")
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """Proof that a line stands in a journal; ``recorded_at`` is UTC. ``replayed`` says that
+    the same command had been recorded before."""
+
+    event_id: str
+    goal_id: str
+    seq: int
+    sha256: str
+    recorded_at: datetime
+    replayed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Done(Generic[S]):
+    """What a writing command gives back: the receipt, what it changed, the state after it."""
+
+    receipt: Receipt
+    object_id: str
+    state: S
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """A command on its way to a journal.
+
+    ``arguments`` are what the caller asked for, nothing from clock or state:
+    with the command's name and the actor they make the ``request`` digest.
+    ``house`` sends it to the workspace journal; ``both`` takes the workspace's
+    lock as well as the goal's; ``starts_work`` refuses it while the todo list drifts.
+    """
+
+    goal_id: str
+    command: Any
+    decide: Callable[[Any, Any, Context], Draft]
+    actor: Actor
+    event_id: str | None = None
+    arguments: Mapping[str, Any] | None = None
+    house: bool = False
+    both: bool = False
+    starts_work: bool = False
+
+    @property
+    def name(self) -> str:
+        """The command's name, for the lock's note and the request digest."""
+        return type(self.command).__name__
+
+    @property
+    def request(self) -> str:
+        """SHA-256 of what was asked."""
+        asked = dict(self.arguments) if self.arguments is not None else plain(self.command)
+        return digest(
+            {
+                "command": self.name,
+                "goal_id": self.goal_id,
+                "actor": self.actor.model_dump(),
+                "arguments": asked,
+            }
+        )
+
+    @property
+    def todo_id(self) -> str | None:
+        """The todo the command is about, if it is about one."""
+        return getattr(self.command, "todo_id", None)
+
+
+@contextlib.contextmanager
+def writing(core: Core, order: Order) -> Iterator[Ledger]:
+    """Holds the locks the order needs. The ledger inside is level with its journal and
+    whole, its torn tail dealt with, and the goal's files are caught up."""
+    with contextlib.ExitStack() as locks:
+        core.require_writable()
+        locks.enter_context(core.lock)
+        core.house.refresh()
+        if order.goal_id != WORKSPACE_JOURNAL:
+            if not order.house:
+                core.goal(order.goal_id)
+            locks.enter_context(_held(core, core.layout.goal_lock(order.goal_id), order))
+        if order.house or order.both:
+            locks.enter_context(_held(core, core.layout.workspace_lock, order))
+            settle(core, core.house)
+        ledger: Ledger = core.house
+        if not order.house:
+            ledger = core.goal(order.goal_id)
+            settle(core, ledger)
+            core.roll_forward_opening(ledger)
+        ledger.require_whole()
+        yield ledger
+
+
+def settle(core: Core, ledger: Ledger) -> None:
+    """Deals with a torn tail, then reads on. The caller holds the journal's lock."""
+    ledger.refresh()
+    if ledger.has_tail:
+        with ledger.journal.open_writer(ledger.quarantine) as writer:
+            writer.settle_tail(core.clock.read().now)
+        ledger.refresh()
+
+
+def commit(core: Core, order: Order) -> Done[Any]:
+    """Carries out an agent's or the kernel's own command. Durable on return.
+
+    Raises the decider's errors; after any of them nothing was recorded, unless
+    the error is ``durability_unknown``.
+    """
+    with writing(core, order) as ledger:
+        first = recorded(ledger, order)
+        if first is not None:
+            return first
+        reading = core.clock.read()
+        if isinstance(ledger, GoalLedger):
+            note_rebuilt(core, ledger, core.materials.catch_up(ledger, order))
+        context = core.context(order, reading)
+        require_registered(context, order)
+        draft = order.decide(ledger.state, order.command, context)
+        payload = ledger.normalise(draft.event_type, draft.payload)
+        facts = Facts(
+            actor=order.actor,
+            at=reading.now,
+            seq=ledger.position.seq + 1,
+            event_id=order.event_id or new_event_id(reading),
+        )
+        ledger.check(order.goal_id, draft.event_type, payload, facts)
+        line = append(
+            core, ledger, order, event_type=draft.event_type, payload=payload, facts=facts
+        )
+        return Done(receipt_of(line), draft.object_id, ledger.state)
+
+
+def require_registered(context: Context, order: Order) -> None:
+    """``unknown_agent`` unless the acting agent is registered in the workspace."""
+    actor = order.actor
+    if actor.kind == "agent" and not order.house and actor.id not in context.agents:
+        raise UsageError(
+            "unknown_agent",
+            f"{actor.id} is not a registered agent",
+            next=f"loopx agent add {actor.id}",
+            agent_id=actor.id,
+        )
+
+
+def note_rebuilt(core: Core, ledger: Ledger, paths: Iterable[str]) -> None:
+    """Records each file that was missing and is there again."""
+    for path in paths:
+        reading = core.clock.read()
+        order = Order(ledger.name, NoteRebuilt(path=path), rebuilt.decide, CODE)
+        draft = rebuilt.decide(ledger.state, order.command, core.context(order, reading))
+        facts = Facts(CODE, reading.now, ledger.position.seq + 1, new_event_id(reading))
+        append(core, ledger, order, event_type=draft.event_type, payload=draft.payload, facts=facts)
+
+
+def append(
+    core: Core,
+    ledger: Ledger,
+    order: Order,
+    *,
+    event_type: str,
+    payload: dict[str, Any],
+    facts: Facts,
+) -> Line:
+    """The commit: one line, one flush; then the fold and the files. The caller holds the locks.
+
+    A file that cannot be written now is behind, not lost: the next writer catches it up.
+    """
+    with ledger.journal.open_writer(ledger.quarantine) as writer:
+        line = writer.append(
+            event_fields(order.goal_id, event_type, payload, facts, order.request),
+            ledger.position,
+        )
+    before = ledger.state
+    ledger.take(line)
+    with contextlib.suppress(Storage):
+        core.materials.follow(ledger, before, line)
+    return line
+
+
+def event_fields(
+    goal_id: str, event_type: str, payload: dict[str, Any], facts: Facts, request: str
+) -> dict[str, Any]:
+    """The fields of a line, without those the chain gives."""
+    values: dict[str, Any] = {
+        "event_id": facts.event_id,
+        "goal_id": goal_id,
+        "event_type": event_type,
+        "recorded_at": format_time(facts.at),
+        "actor_kind": facts.actor.kind,
+        "actor_agent_id": facts.actor.id,
+        "payload": payload,
+    }
+    if facts.signed is not None:
+        values["signed"] = facts.signed.model_dump(mode="json")
+    return values | {"request": request}
+
+
+def recorded(ledger: Ledger, order: Order) -> Done[Any] | None:
+    """The first receipt of a command that was recorded already under this id; another
+    command under it is ``event_conflict``. What is handed back is durable."""
+    line = ledger.journal.find_event_id(order.event_id) if order.event_id else None
+    if line is None:
+        return None
+    if line.record["request"] != order.request:
+        raise Conflict(
+            "event_conflict",
+            f"{line.event_id} was recorded for another command, at #{line.seq}",
+            next=f"loopx event show {line.event_id}",
+            event_id=line.event_id,
+            seq=line.seq,
+        )
+    ledger.journal.flush()
+    return Done(receipt_of(line, replayed=True), object_of(line.record), ledger.state)
+
+
+def object_of(record: Mapping[str, Any]) -> str:
+    """The id of what a recorded event made or changed."""
+    payload = record["payload"]
+    for key in ("todo_id", "gate_id", "source_id", "effect_ref", "agent_id", "name"):
+        if key in payload:
+            return str(payload[key])
+    return str(record["goal_id"])
+
+
+def receipt_of(line: Line, *, replayed: bool = False) -> Receipt:
+    """The receipt of a stored line."""
+    return Receipt(
+        event_id=line.event_id,
+        goal_id=line.record["goal_id"],
+        seq=line.seq,
+        sha256=line.sha256,
+        recorded_at=parse_time(line.record["recorded_at"]),
+        replayed=replayed,
+    )
+
+
+_CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+
+
+def new_event_id(reading: Reading) -> str:
+    """A ULID: 48 bits of milliseconds and 80 random bits, in Crockford's base 32."""
+    import secrets
+
+    number = (int(reading.now.timestamp() * 1000) << 80) | secrets.randbits(80)
+    return "".join(_CROCKFORD[(number >> shift) & 31] for shift in range(125, -1, -5))
+
+
+def plain(value: Any) -> Any:
+    """A command as JSON values, for its request digest."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {item.name: plain(getattr(value, item.name)) for item in fields(value)}
+    if isinstance(value, datetime):
+        return format_time(value)
+    if hasattr(value, "model_dump"):
+        return value.model_dump(mode="json")
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    return value
+
+
+def _held(core: Core, path: Path, order: Order) -> contextlib.AbstractContextManager[None]:
+    return hold(
+        path,
+        purpose=order.name,
+        actor=order.actor.id,
+        timeout_seconds=CHANGE_SECONDS,
+        files=core.files,
+        clock=core.clock,
+    )

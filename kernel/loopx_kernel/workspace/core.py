@@ -1,0 +1,154 @@
+"""What every part of the façade stands on: paths, clock, the journals read so far."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from threading import RLock
+from typing import TYPE_CHECKING
+
+from loopx_kernel.clock import Clock, Reading
+from loopx_kernel.domain.event import Context, ForeignLease
+from loopx_kernel.domain.state import GoalState, is_live
+from loopx_kernel.errors import Damaged, LoopxError, Storage, UsageError
+from loopx_kernel.store import checkpoint
+from loopx_kernel.store.files import Files
+from loopx_kernel.store.layout import Layout
+from loopx_kernel.workspace.ledgers import GoalLedger, RosterLedger
+
+if TYPE_CHECKING:
+    from loopx_kernel.workspace.commit import Order
+    from loopx_kernel.workspace.materials import Materials
+
+
+@dataclass
+class Core:
+    """One open workspace. ``lock`` keeps the threads of this process apart; the locks
+    between processes are taken by ``commit``."""
+
+    layout: Layout
+    clock: Clock
+    read_only: bool = False
+    files: Files = field(default_factory=Files)
+    lock: RLock = field(default_factory=RLock)
+    _goals: dict[str, GoalLedger] = field(default_factory=dict)
+
+    @cached_property
+    def house(self) -> RosterLedger:
+        """The workspace journal's ledger."""
+        return RosterLedger(self.layout, self.files)
+
+    @cached_property
+    def materials(self) -> Materials:
+        """The materialised files of this workspace."""
+        from loopx_kernel.workspace.materials import Materials
+
+        return Materials(self)
+
+    def goal(self, goal_id: str) -> GoalLedger:
+        """The goal's ledger, as far as it was read; ``unknown_goal`` if there is none."""
+        ledger = self._goals.get(goal_id)
+        if ledger is None or ledger.opened != self.house.opened(goal_id):
+            cache = checkpoint.cache_folder(self.house.state.workspace_id, goal_id)
+            ledger = GoalLedger(self.layout, goal_id, self.house, self.files, cache)
+            self._goals[goal_id] = ledger
+        return ledger
+
+    def fresh_goal(self, goal_id: str) -> GoalLedger:
+        """The goal's ledger, level with its journal; a goal without one is damaged."""
+        ledger = self.goal(goal_id)
+        ledger.refresh()
+        if not ledger.exists and ledger.damage is None:
+            raise self._journal_missing(goal_id)
+        return ledger
+
+    def require_writable(self) -> None:
+        """Raises where nothing may be written: opened for reading, or locks do not hold."""
+        if self.read_only:
+            raise Storage(
+                "read_only",
+                "This workspace was opened for reading only",
+                next="start again without --read-only",
+            )
+        from loopx_kernel.store.disk import refuse_network_filesystem
+
+        refuse_network_filesystem(self.layout.folder)
+
+    def roll_forward_opening(self, ledger: GoalLedger) -> None:
+        """Makes the first line of a goal's journal from the workspace's line, if a crash
+        came between the two. The caller holds the goal's lock."""
+        if ledger.exists or ledger.damage is not None:
+            return
+        if self.materials.has_entry(ledger.name):
+            raise self._journal_missing(ledger.name)
+        from loopx_kernel.workspace.opening import copy_opening
+
+        copy_opening(self, ledger)
+
+    def context(self, order: Order, reading: Reading) -> Context:
+        """What the decider may look at besides the state."""
+        if order.house:
+            return Context(order.actor, reading)
+        return Context(
+            actor=order.actor,
+            reading=reading,
+            agents=frozenset(self.house.state.agents),
+            repo=self.real_repo(self.goal(order.goal_id).state),
+            neighbours=self._neighbours(order.goal_id, reading) if order.both else (),
+        )
+
+    def repo(self, state: GoalState) -> Path:
+        """The goal's repo; rules name it relative to the workspace."""
+        return self.layout.root / state.the_rules.repo
+
+    def real_repo(self, state: GoalState) -> str:
+        """The repo as a real path, for comparing scopes across goals."""
+        return os.path.realpath(self.repo(state))
+
+    def state_file(self, state: GoalState) -> Path:
+        """Where the goal's ``ACTIVE_GOAL_STATE.md`` is: inside ``.loopx`` or inside the repo."""
+        place = state.the_rules.state_file
+        if place.startswith(".loopx/"):
+            return self.layout.root / place
+        return self.repo(state) / place
+
+    def _neighbours(self, goal_id: str, reading: Reading) -> tuple[ForeignLease, ...]:
+        found = []
+        for other in self.house.state.goals:
+            if other == goal_id:
+                continue
+            try:
+                state = self.fresh_goal(other).state
+            except LoopxError:
+                continue
+            found += [
+                ForeignLease(
+                    other, todo.id, todo.lease.owner, self.real_repo(state), todo.lease.write_scopes
+                )
+                for todo in state.todos.values()
+                if todo.lease is not None and is_live(todo.lease, reading)
+            ]
+        return tuple(found)
+
+    def _journal_missing(self, goal_id: str) -> Damaged:
+        path = self.layout.goal_journal(goal_id)
+        return Damaged(
+            "rolled_back",
+            f"{path} is missing, but {goal_id} was opened in this workspace",
+            next="restore the journal from a backup",
+            path=str(path),
+            kind="missing",
+            goal_id=goal_id,
+        )
+
+
+def not_initialised(root: Path) -> UsageError:
+    """The error where there is no workspace."""
+    return UsageError(
+        "not_initialised",
+        f"There is no .loopx in {root} or above it",
+        next="loopx connect",
+        root=str(root),
+    )

@@ -1,0 +1,171 @@
+"""Looking into a journal: its lines, what they did, and whether the chain holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from loopx_kernel.domain.event import WORKSPACE_JOURNAL, Event
+from loopx_kernel.errors import Denied, UsageError
+from loopx_kernel.workspace.core import Core
+from loopx_kernel.workspace.ledgers import GoalLedger, Ledger, RosterLedger
+from loopx_kernel.workspace.verdicts import statement_bytes
+
+if TYPE_CHECKING:
+    from loopx_kernel.store.line import Line, Position
+
+
+@dataclass(frozen=True, slots=True)
+class EventRow:
+    """A line and what it is worth. ``problem`` says why it had no effect; the signature's
+    fields are ``None`` for lines that need none."""
+
+    event: Event
+    effective: bool
+    problem: str | None = None
+    signature_ok: bool | None = None
+    level: str | None = None
+    signer: str | None = None
+    fingerprint: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """A journal replayed from its first line. ``problems`` are damage; ``alerts`` are lines
+    that stand there without effect."""
+
+    goal_id: str
+    lines: int
+    head: str
+    problems: tuple[str, ...]
+    alerts: tuple[str, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whole, and every line had its effect."""
+        return not self.problems and not self.alerts
+
+
+class Events:
+    """The journals of a workspace; ``_workspace`` names its own."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+
+    def tail(self, goal_id: str, count: int) -> tuple[EventRow, ...]:
+        """The last lines, oldest first."""
+        with self._core.lock:
+            ledger = self._ledger(goal_id)
+            page = ledger.journal.scan_backwards(count)
+            return tuple(self._row(ledger, line) for line in page.lines)
+
+    def list(
+        self, goal_id: str, since: int = 0, event_type: str | None = None
+    ) -> Iterator[EventRow]:
+        """The lines after ``since``, oldest first, of one type if it is named."""
+        with self._core.lock:
+            ledger = self._ledger(goal_id)
+            start = self._after(ledger, since)
+            lines = ledger.journal.read(start).lines
+        for line in lines:
+            if event_type in (None, line.record["event_type"]):
+                with self._core.lock:
+                    yield self._row(ledger, line)
+
+    def show(self, goal_id: str, event_id: str) -> EventRow:
+        """One line by its event id; ``unknown_event``."""
+        with self._core.lock:
+            ledger = self._ledger(goal_id)
+            return self._row(ledger, self._find(ledger, event_id))
+
+    def statement(self, goal_id: str, event_id: str) -> bytes:
+        """The exact bytes that were signed; ``unsigned`` for an event that needs no signature."""
+        with self._core.lock:
+            ledger = self._ledger(goal_id)
+            event = self._signed(ledger, event_id)
+            kind = ledger.kind(event.event_type)
+            return statement_bytes(event, kind, self._core.house.state.workspace_id)
+
+    def signature(self, goal_id: str, event_id: str) -> str:
+        """The armored OpenSSH signature of an event."""
+        with self._core.lock:
+            event = self._signed(self._ledger(goal_id), event_id)
+            assert event.signed is not None
+            return event.signed.signature
+
+    def verify(self, goal_id: str) -> Verification:
+        """Replays a journal from line 1, trusting no cache."""
+        with self._core.lock:
+            self._core.house.refresh()
+            ledger = self._from_line_one(goal_id)
+            ledger.refresh()
+            state = ledger.state
+            problems = [str(ledger.damage)] if ledger.damage else []
+            if not ledger.exists:
+                problems.append(f"{ledger.journal.path} is missing")
+            alerts = tuple(
+                f"#{alert.seq} {alert.event_type} has no effect: {alert.message}"
+                for alert in state.alerts
+            )
+            position = ledger.position
+            return Verification(goal_id, position.seq, position.head, tuple(problems), alerts)
+
+    def _from_line_one(self, goal_id: str) -> Ledger:
+        if goal_id == WORKSPACE_JOURNAL:
+            return RosterLedger(self._core.layout, self._core.files)
+        return GoalLedger(
+            self._core.layout, goal_id, self._core.house, self._core.files, cache=None
+        )
+
+    def _ledger(self, goal_id: str) -> Ledger:
+        self._core.house.refresh()
+        if goal_id == WORKSPACE_JOURNAL:
+            return self._core.house
+        return self._core.fresh_goal(goal_id)
+
+    def _after(self, ledger: Ledger, since: int) -> Position:
+        if since <= 0:
+            return ledger.start
+        from loopx_kernel.store.seek import line_with_seq
+
+        line = line_with_seq(ledger.journal, since)
+        return line.position if line else ledger.position
+
+    def _find(self, ledger: Ledger, event_id: str) -> Line:
+        line = ledger.journal.find_event_id(event_id)
+        if line is None:
+            raise UsageError(
+                "unknown_event",
+                f"There is no event {event_id} in {ledger.name}",
+                next=f"loopx event list --goal {ledger.name}",
+                event_id=event_id,
+            )
+        return line
+
+    def _signed(self, ledger: Ledger, event_id: str) -> Event:
+        event = ledger.event_of(self._find(ledger, event_id))
+        if event.signed is None:
+            raise Denied(
+                "unsigned",
+                f"{event_id} carries no signature; {event.event_type} needs none",
+                next=f"loopx event show {event_id}",
+                event_id=event_id,
+            )
+        return event
+
+    def _row(self, ledger: Ledger, line: Line) -> EventRow:
+        event = ledger.event_of(line)
+        problem = next((a.message for a in ledger.state.alerts if a.seq == event.seq), None)
+        if event.actor_kind != "owner":
+            return EventRow(event, problem is None, problem)
+        verdict = ledger.verdict(event)
+        return EventRow(
+            event=event,
+            effective=problem is None,
+            problem=problem,
+            signature_ok=verdict.ok,
+            level=verdict.level,
+            signer=verdict.signer,
+            fingerprint=verdict.fingerprint,
+        )

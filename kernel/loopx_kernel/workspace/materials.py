@@ -1,0 +1,253 @@
+"""The materialised files of a goal: catching them up, following a commit, judging them.
+
+Decisions come from the fold; the files are what others read, and a witness.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from loopx_kernel.domain.needs_you import Damage, Reads
+from loopx_kernel.domain.records import Todo
+from loopx_kernel.domain.state import GoalState
+from loopx_kernel.errors import Conflict, Damaged, LoopxError
+from loopx_kernel.store.lease_file import LeaseFile
+from loopx_kernel.store.line import Line
+from loopx_kernel.store.owners_file import OwnersFile
+from loopx_kernel.store.records import Level, Verdict
+from loopx_kernel.store.registry_file import RegistryFile
+from loopx_kernel.store.spend_file import SpendFile
+from loopx_kernel.views.records import lease_record, registry_entry, spend_lines
+from loopx_kernel.workspace.ledgers import GoalLedger, Ledger
+from loopx_kernel.workspace.state_files import StateFile
+
+if TYPE_CHECKING:
+    from loopx_kernel.workspace.commit import Order
+    from loopx_kernel.workspace.core import Core
+
+Signature = tuple[int, int, int, int]
+
+
+class Materials:
+    """All materialised files of one workspace."""
+
+    def __init__(self, core: Core) -> None:
+        self.core = core
+        self.registry = RegistryFile(core.layout.registry, core.files)
+        self.owners = OwnersFile(core.layout.owners, core.files)
+        self._judged: dict[Path, tuple[Signature | None, Any, Verdict]] = {}
+
+    def catch_up(self, ledger: GoalLedger, order: Order) -> tuple[str, ...]:
+        """Brings level what a crash left behind, before anything is decided.
+
+        Returns the files that were missing although they had been written
+        before. Raises ``file_damaged`` for a damaged record the order touches,
+        and ``drift`` where a person's edit must be settled before new work
+        starts. The caller holds the locks.
+        """
+        state = ledger.state
+        page = StateFile(self.core, ledger)
+        rendered = page.rendered_seq()
+        found: list[tuple[Path, Level]] = []
+        if order.both:
+            level = self.registry.bring_level(registry_entry(state))
+            found.append((self.registry.path, level))
+        spend = self._spend(state)
+        found.append((spend.path, spend.bring_level(partial(spend_lines, state))))
+        for todo in state.todos.values():
+            if todo.lease and (todo.id == order.todo_id or todo.lease.seq > rendered):
+                file = self._lease(state, todo)
+                level = file.bring_level(lease_record(state, todo))
+                if todo.lease.seq <= rendered:
+                    found.append((file.path, level))
+        missing = [self._shown(path) for path, level in found if level is Level.MISSING]
+        if rendered == 0:
+            missing.append(self._shown(page.path))
+        drift = page.bring_level()
+        if drift and order.starts_work:
+            raise Conflict(
+                "drift",
+                f"The todo list of {state.goal_id} was edited by hand: {drift[0].sentence}",
+                next=f"loopx state check --goal {state.goal_id}",
+                goal_id=state.goal_id,
+                differences=[item.sentence for item in drift],
+            )
+        return tuple(missing)
+
+    def follow(self, ledger: Ledger, before: Any, line: Line) -> None:
+        """Writes what a committed line changed. The state file is last: its ``seq`` says
+        up to where the others are level."""
+        if not isinstance(ledger, GoalLedger):
+            self._follow_roster(line)
+            return
+        state: GoalState = ledger.state
+        if state.registry_seq != before.registry_seq:
+            self.registry.bring_level(registry_entry(state))
+        if state.spend_seq != before.spend_seq:
+            self._spend(state).bring_level(partial(spend_lines, state))
+        for todo in _named_todos(state, line):
+            if todo.lease is not None:
+                self._lease(state, todo).bring_level(lease_record(state, todo))
+        if state.list_seq != before.list_seq:
+            StateFile(self.core, ledger).bring_level()
+
+    def _follow_roster(self, line: Line) -> None:
+        if line.record["event_type"] == "goal.opened":
+            ledger = self.core.goal(line.record["goal_id"])
+            ledger.refresh()
+            self.core.roll_forward_opening(ledger)
+            self.registry.bring_level(registry_entry(ledger.state))
+            StateFile(self.core, ledger).bring_level()
+        elif line.record["event_type"].startswith("owner."):
+            state = self.core.house.state
+            self.owners.bring_level(self.owner_lines(), state.owners_seq)
+
+    def owner_lines(self) -> list[str]:
+        """The present owners as lines of an OpenSSH allowed_signers file."""
+        from loopx_kernel.trust.keys import parse_public_line
+        from loopx_kernel.trust.owners import make_owner, render_line
+
+        return [
+            render_line(
+                make_owner(
+                    owner.name,
+                    parse_public_line(owner.key),
+                    allow_unattended=owner.allow_unattended,
+                )
+            )
+            for owner in self.core.house.state.present_owners
+        ]
+
+    def has_entry(self, goal_id: str) -> bool:
+        """Whether the registry tells of a goal: then its journal existed before."""
+        return any(entry["id"] == goal_id for entry in self.registry.read() or ())
+
+    def look(self, ledger: GoalLedger) -> Reads:
+        """How the files stand to the journal; changes nothing."""
+        damage = [*_journal_damage(self.core.house), *_journal_damage(ledger)]
+        missing: list[str] = []
+        behind: list[str] = []
+        state = ledger.state
+        if state.rules is None:
+            return Reads(damage=tuple(damage))
+        for path, todo_id, judge in self._records(state):
+            try:
+                verdict = judge()
+            except LoopxError as error:
+                verdict = Verdict(Level.DAMAGED, what=error.message)
+            name = self._shown(path)
+            if verdict.level is Level.MISSING:
+                missing.append(name)
+            elif verdict.level is Level.BEHIND:
+                behind.append(name)
+            elif verdict.level is Level.DAMAGED:
+                damage.append(_file_damage(name, verdict, todo_id))
+        page = StateFile(self.core, ledger).look()
+        missing += [self._shown(page.path)] if page.missing else []
+        behind += [self._shown(page.path)] if page.behind else []
+        if page.problem:
+            damage.append(Damage(self._shown(page.path), page.problem, blocks_goal=True))
+        return Reads(
+            damage=tuple(damage),
+            drift=page.drift,
+            drift_since=page.changed_at,
+            missing_files=tuple(missing),
+            behind_files=tuple(behind),
+            repo_present=self.core.repo(state).is_dir(),
+            incomplete_tail=ledger.has_tail,
+        )
+
+    def _records(
+        self, state: GoalState
+    ) -> Iterable[tuple[Path, str | None, Callable[[], Verdict]]]:
+        entry = registry_entry(state)
+        key = (state.goal_id, state.registry_seq)
+        path = self.registry.path
+        yield path, None, partial(self._cached, path, key, lambda: self.registry.level(entry))
+        owners = self.core.house.state
+        path = self.owners.path
+        yield (
+            path,
+            None,
+            partial(
+                self._cached,
+                path,
+                owners.owners_seq,
+                lambda: self.owners.level(self.owner_lines(), owners.owners_seq),
+            ),
+        )
+        spend = self._spend(state)
+        since = partial(spend_lines, state)
+        if state.spend_seq:
+            judge = partial(self._cached, spend.path, state.spend_seq, lambda: spend.level(since))
+            yield spend.path, None, judge
+        for todo in state.todos.values():
+            if todo.lease is None:
+                continue
+            file = self._lease(state, todo)
+            record = lease_record(state, todo)
+            level = partial(file.level, record)
+            yield file.path, todo.id, partial(self._cached, file.path, todo.lease.seq, level)
+
+    def _cached(self, path: Path, key: Any, judge: Callable[[], Verdict]) -> Verdict:
+        """The verdict, judged again only when the file or what is expected of it changed."""
+        signature = _signature(path)
+        slot = path if not isinstance(key, tuple) else path / str(key[0])
+        known = self._judged.get(slot)
+        if known is not None and known[:2] == (signature, key):
+            return known[2]
+        verdict = judge()
+        self._judged[slot] = (signature, key, verdict)
+        return verdict
+
+    def _spend(self, state: GoalState) -> SpendFile:
+        return SpendFile(self.core.layout.spend(state.goal_id), self.core.files)
+
+    def _lease(self, state: GoalState, todo: Todo) -> LeaseFile:
+        return LeaseFile(self.core.layout.lease(state.goal_id, todo.id), self.core.files)
+
+    def _shown(self, path: Path) -> str:
+        root = self.core.layout.root
+        return str(path.relative_to(root)) if path.is_relative_to(root) else str(path)
+
+
+def _named_todos(state: GoalState, line: Line) -> list[Todo]:
+    payload = line.record["payload"]
+    named = [payload.get("todo_id"), *(part.get("todo_id") for part in payload.get("parts", ()))]
+    return [state.todos[ref] for ref in dict.fromkeys(named) if ref in state.todos]
+
+
+def _journal_damage(ledger: Ledger) -> list[Damage]:
+    if ledger.damage is None:
+        return []
+    damage: Damaged = ledger.damage
+    return [
+        Damage(
+            path=str(damage.facts.get("path", ledger.journal.path)),
+            reason=damage.message,
+            command=damage.next or "loopx event verify",
+        )
+    ]
+
+
+def _file_damage(name: str, verdict: Verdict, todo_id: str | None) -> Damage:
+    return Damage(
+        path=name,
+        reason=verdict.what,
+        expected_digest=verdict.expected_digest or "",
+        found_digest=verdict.found_digest or "",
+        command="loopx doctor",
+        blocks_goal=todo_id is None,
+        todo_id=todo_id,
+    )
+
+
+def _signature(path: Path) -> Signature | None:
+    try:
+        status = path.lstat()
+    except OSError:
+        return None
+    return status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino

@@ -1,0 +1,90 @@
+"""Going on from where an earlier reading stopped: checkpoints in the reader's own cache."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pydantic import ValidationError
+
+from loopx_kernel.domain.canonical import digest
+from loopx_kernel.domain.roster import WorkspaceState
+from loopx_kernel.domain.state import GoalState
+from loopx_kernel.errors import Damaged
+from loopx_kernel.store import checkpoint
+from loopx_kernel.store.checkpoint import Checkpoint
+
+if TYPE_CHECKING:
+    from loopx_kernel.workspace.ledgers import GoalLedger
+
+EVERY = 64
+
+
+def resume(ledger: GoalLedger, cache: Path) -> Checkpoint | None:
+    """Puts the ledger where the last checkpoint stood. What does not fit costs a replay."""
+    found = checkpoint.load(cache / "checkpoint.json", fingerprint(), files=ledger.journal.files)
+    if found is None or found.owners_head != owners_digest(ledger.house.state):
+        return None
+    try:
+        state = GoalState.model_validate_json(found.state)
+    except ValidationError:
+        return None
+    if (state.goal_id, state.seq, state.head) != (ledger.name, found.seq, found.head):
+        return None
+    ledger.state = state
+    ledger.position = found.position
+    return found
+
+
+def save(ledger: GoalLedger, cache: Path) -> bool:
+    """Keeps the present state, after flushing what it rests on. Failing costs only time."""
+    ledger.journal.flush()
+    position = ledger.position
+    return checkpoint.save(
+        cache / "checkpoint.json",
+        Checkpoint(
+            fingerprint=fingerprint(),
+            seq=position.seq,
+            offset=position.offset,
+            head=position.head,
+            owners_head=owners_digest(ledger.house.state),
+            state=ledger.state.model_dump_json(),
+        ),
+        files=ledger.journal.files,
+    )
+
+
+def require_seen(ledger: GoalLedger, seen: Checkpoint) -> None:
+    """A journal that no longer holds a head seen earlier was rolled back: damage."""
+    if ledger.damage is None and ledger.hash_at(seen.seq) != seen.head:
+        shorter = ledger.position.seq < seen.seq
+        ledger.damage = Damaged(
+            "rolled_back",
+            f"{ledger.journal.path} {'ends before' if shorter else 'no longer holds'} "
+            f"line {seen.seq}, which was seen earlier",
+            next="restore the journal from a backup",
+            path=str(ledger.journal.path),
+            line=seen.seq,
+            kind="shorter" if shorter else "rewritten",
+        )
+
+
+def owners_digest(state: WorkspaceState) -> str:
+    """What the verdicts of a checkpoint rest on."""
+    return digest([owner.model_dump(mode="json") for owner in state.owners])
+
+
+@lru_cache(maxsize=1)
+def fingerprint() -> str:
+    """A fingerprint of the folding code: names, sizes and times of the domain's files."""
+    folder = Path(__file__).parent.parent / "domain"
+    with os.scandir(folder) as entries:
+        facts = sorted(
+            (entry.name, entry.stat().st_size, entry.stat().st_mtime_ns)
+            for entry in entries
+            if entry.name.endswith(".py")
+        )
+    return hashlib.sha256(repr(facts).encode()).hexdigest()

@@ -1,0 +1,301 @@
+"""The façade: open a workspace, one method per command, one per projection."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from loopx_kernel.clock import Clock, SystemClock
+from loopx_kernel.domain import roster
+from loopx_kernel.domain.event import WORKSPACE_JOURNAL
+from loopx_kernel.domain.roster import CreateWorkspace
+from loopx_kernel.domain.state import GoalState
+from loopx_kernel.errors import LoopxError, UsageError
+from loopx_kernel.store.layout import Layout
+from loopx_kernel.views.goal import GoalView, goal_view
+from loopx_kernel.views.workspace import Unread, WorkspaceView, workspace_view
+from loopx_kernel.workspace.core import Core, not_initialised
+
+if TYPE_CHECKING:
+    from loopx_kernel.trust.keys import PrivateKey
+    from loopx_kernel.workspace.agents import Agents
+    from loopx_kernel.workspace.commit import Done
+    from loopx_kernel.workspace.events import Events
+    from loopx_kernel.workspace.gates import Gates
+    from loopx_kernel.workspace.goals import Goals
+    from loopx_kernel.workspace.handoffs import Handoffs
+    from loopx_kernel.workspace.keys import Keys
+    from loopx_kernel.workspace.owners import Owners
+    from loopx_kernel.workspace.quota import Quota
+    from loopx_kernel.workspace.signing import Unsigned
+    from loopx_kernel.workspace.sources import Sources
+    from loopx_kernel.workspace.todos import Todos
+
+
+class Workspace:
+    """One workspace, open for reading and, unless ``read_only``, for writing.
+
+    Reading takes no lock and changes nothing; it reads only what is new. Safe
+    to use from several threads of one process.
+    """
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+
+    @staticmethod
+    def find(start: Path | None = None, environ: Mapping[str, str] = os.environ) -> Path | None:
+        """The root: ``$LOOPX_ROOT``, else the nearest parent with ``.loopx``, else that of a
+        git worktree's main tree; ``None`` if there is none."""
+        if named := environ.get("LOOPX_ROOT"):
+            return Path(named)
+        here = (start or Path.cwd()).absolute()
+        for folder in (here, *here.parents):
+            if (folder / ".loopx").is_dir():
+                return folder
+        return _main_tree(here)
+
+    @classmethod
+    def open(cls, root: Path, *, clock: Clock | None = None, read_only: bool = False) -> Workspace:
+        """An existing workspace. Raises ``not_initialised``, ``journal_damaged``."""
+        core = Core(Layout(root.absolute()), clock or SystemClock(), read_only=read_only)
+        core.house.refresh()
+        if not core.house.state.workspace_id:
+            core.house.require_whole()
+            raise not_initialised(root)
+        return cls(core)
+
+    @classmethod
+    def connect(cls, root: Path, *, clock: Clock | None = None) -> Workspace:
+        """Makes ``.loopx`` where it is missing; changes not one byte of one that is there."""
+        try:
+            return cls.open(root, clock=clock)
+        except UsageError as error:
+            if error.code != "not_initialised":
+                raise
+        from loopx_kernel.workspace.commit import CODE, Order, commit
+
+        core = Core(Layout(root.absolute()), clock or SystemClock())
+        core.require_writable()
+        core.layout.make(core.files)
+        command = CreateWorkspace(workspace_id=secrets.token_hex(16))
+        try:
+            commit(core, Order(WORKSPACE_JOURNAL, command, roster.decide, CODE, house=True))
+        except LoopxError as error:
+            if error.code != "exists":
+                raise
+        return cls.open(root, clock=clock)
+
+    @property
+    def root(self) -> Path:
+        """The directory that holds ``.loopx``."""
+        return self._core.layout.root
+
+    @property
+    def clock(self) -> Clock:
+        """The clock this workspace was opened with."""
+        return self._core.clock
+
+    @property
+    def read_only(self) -> bool:
+        """Whether writing commands are refused."""
+        return self._core.read_only
+
+    @property
+    def workspace_id(self) -> str:
+        """128 random bits in hex, given when the workspace was made."""
+        return str(self._core.house.state.workspace_id)
+
+    @property
+    def goal_ids(self) -> tuple[str, ...]:
+        """All goals, in the order they were opened."""
+        with self._core.lock:
+            self._core.house.refresh()
+            return tuple(self._core.house.state.goals)
+
+    def pick_goal(self, goal_id: str | None) -> str:
+        """The goal named, else the only one. Raises ``unknown_goal``, ``ambiguous_goal``,
+        ``not_initialised`` when there is none yet."""
+        goals = self.goal_ids
+        if goal_id is not None:
+            return str(self._core.house.opened(goal_id).goal_id)
+        if len(goals) == 1:
+            return goals[0]
+        if goals:
+            raise UsageError(
+                "ambiguous_goal",
+                f"There are several goals: {', '.join(goals)}",
+                next=f"name one with --goal, for example --goal {goals[0]}",
+                goals=list(goals),
+            )
+        raise UsageError(
+            "not_initialised",
+            "This workspace has no goal yet",
+            next="loopx start-goal --guided",
+        )
+
+    def append(self, unsigned: Unsigned, key: PrivateKey) -> Done[Any]:
+        """Signs a prepared decision and appends it; durable on return.
+
+        Raises ``stale_decision``, ``already_decided``, ``unknown_signer``.
+        """
+        from loopx_kernel.workspace.signing import sign_and_append
+
+        return sign_and_append(self._core, unsigned, key)
+
+    def state(self, goal_id: str) -> GoalState:
+        """The folded state of a goal, level with its journal."""
+        with self._core.lock:
+            self._core.house.refresh()
+            state: GoalState = self._core.fresh_goal(goal_id).state
+            return state
+
+    def view(self, goal_id: str, agent: str | None = None, projection: str = "status") -> GoalView:
+        """One goal at this moment, with the health of its files."""
+        with self._core.lock:
+            self._core.house.refresh()
+            return self._view(goal_id, agent, projection)
+
+    def workspace_view(self, projection: str = "status") -> WorkspaceView:
+        """All goals at this moment; one that cannot be read is named with its reason."""
+        with self._core.lock:
+            house = self._core.house
+            house.refresh()
+            goals: list[GoalView] = []
+            unread: list[Unread] = []
+            for goal_id in house.state.goals:
+                try:
+                    goals.append(self._view(goal_id, None, projection))
+                except LoopxError as error:
+                    reason = "not_permitted" if error.code == "permission" else "unreachable"
+                    unread.append(Unread(goal_id, reason, error.message, error.next))
+            alerts = [
+                f"#{a.seq} {a.event_type} has no effect: {a.message}" for a in house.state.alerts
+            ]
+            if house.damage is not None:
+                alerts.insert(0, house.damage.message)
+            return workspace_view(
+                root=str(self.root),
+                workspace_id=self.workspace_id,
+                goals=goals,
+                unread=unread,
+                owners=[owner.name for owner in house.state.present_owners],
+                agents=list(house.state.agents),
+                alerts=alerts,
+                now=self._core.clock.read().now,
+                projection=projection,
+            )
+
+    def watch_directories(self) -> set[Path]:
+        """The directories in which a change of the ledger shows, state files elsewhere too."""
+        with self._core.lock:
+            folders = {self._core.layout.folder}
+            for goal_id in self._core.house.state.goals:
+                state = self._core.goal(goal_id).state
+                if state.rules is not None:
+                    folders.add(self._core.state_file(state).parent)
+            return folders
+
+    def _view(self, goal_id: str, agent: str | None, projection: str) -> GoalView:
+        core = self._core
+        ledger = core.fresh_goal(goal_id)
+        ledger_damaged = ledger.state.rules is None and ledger.damage is not None
+        if ledger_damaged:
+            ledger.require_whole()
+        return goal_view(
+            ledger.state,
+            core.materials.look(ledger),
+            core.clock.read(),
+            agent_id=agent,
+            agents=list(core.house.state.agents),
+            owners=[owner.name for owner in core.house.state.present_owners],
+            projection=projection,
+        )
+
+    @cached_property
+    def agents(self) -> Agents:
+        """Registered workers."""
+        from loopx_kernel.workspace.agents import Agents
+
+        return Agents(self._core)
+
+    @cached_property
+    def owners(self) -> Owners:
+        """People."""
+        from loopx_kernel.workspace.owners import Owners
+
+        return Owners(self._core)
+
+    @cached_property
+    def keys(self) -> Keys:
+        """The person's own keys."""
+        from loopx_kernel.workspace.keys import Keys
+
+        return Keys(self._core)
+
+    @cached_property
+    def goals(self) -> Goals:
+        """Goal commands."""
+        from loopx_kernel.workspace.goals import Goals
+
+        return Goals(self._core)
+
+    @cached_property
+    def todos(self) -> Todos:
+        """Todo and lease commands."""
+        from loopx_kernel.workspace.todos import Todos
+
+        return Todos(self._core)
+
+    @cached_property
+    def gates(self) -> Gates:
+        """Gate commands."""
+        from loopx_kernel.workspace.gates import Gates
+
+        return Gates(self._core)
+
+    @cached_property
+    def quota(self) -> Quota:
+        """Quota commands."""
+        from loopx_kernel.workspace.quota import Quota
+
+        return Quota(self._core)
+
+    @cached_property
+    def sources(self) -> Sources:
+        """Source commands."""
+        from loopx_kernel.workspace.sources import Sources
+
+        return Sources(self._core)
+
+    @cached_property
+    def handoff(self) -> Handoffs:
+        """The hand-over."""
+        from loopx_kernel.workspace.handoffs import Handoffs
+
+        return Handoffs(self._core)
+
+    @cached_property
+    def events(self) -> Events:
+        """The journals."""
+        from loopx_kernel.workspace.events import Events
+
+        return Events(self._core)
+
+
+def _main_tree(here: Path) -> Path | None:
+    """The main tree of the git worktree ``here`` is in, if that has a ``.loopx``."""
+    for folder in (here, *here.parents):
+        link = folder / ".git"
+        if not link.is_file():
+            continue
+        try:
+            target = link.read_text("utf-8").removeprefix("gitdir:").strip()
+        except (OSError, UnicodeDecodeError):
+            return None
+        main = (folder / target).resolve().parent.parent.parent
+        return main if (main / ".loopx").is_dir() else None
+    return None
