@@ -20,7 +20,7 @@ def command() -> None:
 @click.argument("agent_id", metavar="ID")
 @click.option("--note", default="", metavar="TEXT", help="What this worker is.")
 @click.pass_obj
-def add(session: Session, agent_id: str, note: str) -> None:
+def add(session: Session, /, *, agent_id: str, note: str) -> None:
     """Register a worker under an id."""
     workspace = session.writing()
     done = workspace.agents.add(agent_id, note, event_id=session.options.event_id)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,14 +12,16 @@ import click
 
 from loopx_kernel.cli.framework import Command
 from loopx_kernel.cli.session import Session
-from loopx_kernel.errors import Denied, LoopxError, UsageError
+from loopx_kernel.errors import Conflict, Denied, LoopxError, UsageError
 
 if TYPE_CHECKING:
-    from loopx_kernel.cli.person import Terminal
-    from loopx_kernel.workspace import KeyChoice, Workspace
+    from loopx_kernel.cli.output import Printer
+    from loopx_kernel.cli.person import SigningKey, Terminal
+    from loopx_kernel.workspace import KeyChoice, Unsigned, Workspace
 
 SCHEMA = "loopx_connect_v0"
 START_GOAL = "loopx start-goal --guided"
+NOT_INITIALISED = f"not initialised: {START_GOAL}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,8 @@ class Wish:
 @click.pass_obj
 def command(
     session: Session,
+    /,
+    *,
     owner: str | None,
     new_key: bool,
     no_passphrase: bool,
@@ -66,8 +70,7 @@ def command(
         passphrase=not no_passphrase,
         unattended=allow_unattended,
     )
-    _check(wish)
-    _enrol(session, root, wish)
+    _enrol(session, root, _check(wish))
 
 
 def _place(session: Session) -> Path:
@@ -104,62 +107,69 @@ def _show_present(session: Session, workspace: Workspace) -> None:
         "next": None if goals else START_GOAL,
     }
 
-    session.answer(
-        SCHEMA,
-        view.envelope,
-        body,
-        lambda printer: (
-            printer.line(f"connected already: {workspace.root}, owned by {', '.join(owners)}"),
-            printer.line(f"goals: {', '.join(goals)}" if goals else _not_initialised()),
-        )[0],
-    )
+    def show(printer: Printer) -> None:
+        printer.line(f"connected already: {workspace.root}, owned by {', '.join(owners)}")
+        printer.line(f"goals: {', '.join(goals)}" if goals else NOT_INITIALISED)
+
+    session.answer(SCHEMA, view.envelope, body, show)
 
 
-def _check(wish: Wish) -> None:
+def _check(wish: Wish) -> Wish:
+    """The wish, with a new key where the person has none; refused before anything is made."""
+    from loopx_kernel.workspace.keys import default_key
+
     if wish.new_key and wish.key is not None:
-        raise UsageError(
-            "invalid_value",
-            "--key names a key you have, --new-key makes one",
-            next="loopx connect --new-key",
-        )
+        raise _invalid("--key names a key you have, --new-key makes one", "loopx connect --new-key")
     if not wish.passphrase and not (wish.new_key and wish.unattended):
-        raise UsageError(
-            "invalid_value",
+        raise _invalid(
             "A key without a passphrase is only used where its owner allows unattended use",
-            next="loopx connect --new-key --no-passphrase --allow-unattended",
+            "loopx connect --new-key --no-passphrase --allow-unattended",
         )
     if wish.key is not None and not wish.key.is_file():
         raise Denied(
-            "no_key", f"There is no key file {wish.key}", next="loopx connect --new-key",
+            "no_key",
+            f"There is no key file {wish.key}",
+            next="loopx connect --new-key",
             path=str(wish.key),
         )
+    if wish.new_key and default_key().exists():
+        raise Conflict(
+            "exists",
+            f"You have a LoopX key already: {default_key()}",
+            next="loopx connect",
+            path=str(default_key()),
+        )
+    return wish if wish.new_key or _has_key(wish) else replace(wish, new_key=True)
+
+
+def _has_key(wish: Wish) -> bool:
+    from loopx_kernel.workspace.keys import config_folder, default_key
+
+    return (
+        wish.key is not None
+        or bool(os.environ.get("LOOPX_KEY"))
+        or default_key().exists()
+        or (config_folder() / "config.yaml").exists()
+    )
 
 
 def _enrol(session: Session, root: Path, wish: Wish) -> None:
-    from loopx_kernel.cli.person import Terminal, consent, new_passphrase, refuse_agents
+    from loopx_kernel.cli.person import Terminal, new_passphrase, refuse_agents
     from loopx_kernel.workspace import Workspace
 
     refuse_agents(session)
-    terminal = None if wish.unattended else Terminal()
+    terminal = None if wish.unattended and not (wish.new_key and wish.passphrase) else Terminal()
     passphrase = None
-    if wish.new_key and wish.passphrase:
-        terminal = terminal or Terminal()
+    if wish.new_key and wish.passphrase and terminal is not None:
+        terminal.say("A new key for LoopX; you type its passphrase at each decision.")
         passphrase = new_passphrase(terminal)
     workspace = Workspace.connect(root, clock=session.clock)
-    if wish.new_key:
-        choice = workspace.keys.generate(_new_key_path(), f"loopx:{wish.owner}", passphrase)
-    else:
-        choice = _present_key(workspace, wish)
-    unsigned = workspace.owners.enroll_first(wish.owner, choice.public_line, wish.unattended)
-    if passphrase is not None:
-        key = workspace.keys.unlock(choice, passphrase)
-    elif wish.unattended and not choice.needs_passphrase:
-        key = workspace.keys.unlock(choice, None)
-    else:
-        key = consent(workspace, choice, unsigned, terminal or Terminal())
+    choice = _key(workspace, wish, passphrase)
+    unsigned = workspace.owners.enroll_first(
+        wish.owner, choice.public_line, wish.unattended, event_id=session.options.event_id
+    )
+    key = _open(workspace, choice, unsigned, passphrase, terminal)
     done = workspace.append(unsigned, key)
-    if wish.new_key:
-        _remember(choice)
     session.done(
         workspace,
         done,
@@ -168,8 +178,50 @@ def _enrol(session: Session, root: Path, wish: Wish) -> None:
         next=START_GOAL,
     )
     if not session.options.json:
-        session.printer().line(_not_initialised())
+        session.printer().line(NOT_INITIALISED)
 
 
-def _not_initialised() -> str:
-    return f"not initialised: {START_GOAL}"
+def _key(workspace: Workspace, wish: Wish, passphrase: bytes | None) -> KeyChoice:
+    from loopx_kernel.workspace.keys import default_key
+
+    if wish.new_key:
+        return workspace.keys.generate(default_key(), f"loopx:{wish.owner}", passphrase)
+    choices = workspace.keys.choices(wish.key)
+    readable = [choice for choice in choices if choice.fingerprint]
+    if not readable:
+        problem = next((c.problem for c in choices if c.problem), "No key of yours was found")
+        raise Denied("no_key", problem, next="loopx connect --new-key")
+    if not readable[0].needs_passphrase and not wish.unattended:
+        raise _invalid(
+            f"{readable[0].path} has no passphrase, so it can only sign unattended",
+            f"loopx connect --key {readable[0].path} --allow-unattended",
+        )
+    return readable[0]
+
+
+def _open(
+    workspace: Workspace,
+    choice: KeyChoice,
+    unsigned: Unsigned,
+    passphrase: bytes | None,
+    terminal: Terminal | None,
+) -> SigningKey:
+    from loopx_kernel.cli.person import Terminal, consent
+
+    if passphrase is not None or not choice.needs_passphrase:
+        return workspace.keys.unlock(choice, passphrase)
+    return consent(workspace, choice, unsigned, terminal or Terminal())
+
+
+def _user_name() -> str:
+    from getpass import getuser
+
+    try:
+        name = getuser()
+    except (KeyError, OSError):
+        name = ""
+    return re.sub(r"[^A-Za-z0-9@._-]", "", name).lstrip("@._-")[:64] or "owner"
+
+
+def _invalid(message: str, step: str) -> UsageError:
+    return UsageError("invalid_value", message, next=step)

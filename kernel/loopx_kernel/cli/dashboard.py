@@ -23,7 +23,7 @@ from loopx_kernel.errors import UsageError
 )
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 @click.pass_obj
-def command(session: Session, arguments: tuple[str, ...]) -> None:
+def command(session: Session, /, *, arguments: tuple[str, ...]) -> None:
     """Open the terminal UI; the ARGUMENTS are those of loopx-tui."""
     program = _program()
     forwarded = [session.options.root] if session.options.root else []

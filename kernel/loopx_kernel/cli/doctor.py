@@ -49,9 +49,7 @@ def command(session: Session) -> int:
         "healthy": healthy,
         "level": _level(workspace),
         "enabled_state_implies_freshness": False,
-        "checks": [
-            {"name": c.name, "ok": c.ok, "detail": c.detail, "fix": c.fix} for c in checks
-        ],
+        "checks": [{"name": c.name, "ok": c.ok, "detail": c.detail, "fix": c.fix} for c in checks],
     }
 
     def show(printer: Printer) -> None:
@@ -88,8 +86,10 @@ def _of_workspace(workspace: Workspace) -> Iterator[Finding]:
             detail = "signs with a passphrase; only that stops a hostile program of this user"
         yield Finding(f"owner {owner.name}", True, detail, warns=owner.allow_unattended)
     for choice in workspace.keys.choices():
-        if choice.problem:
-            yield Finding(f"key {choice.path}", False, choice.problem, "loopx owner list")
+        # A key of yours that is nobody's here is no fault of this workspace.
+        well = choice.problem is None or (choice.owner is None and bool(choice.fingerprint))
+        detail = choice.problem or f"{choice.owner} signs with it"
+        yield Finding(f"key {choice.path}", well, detail, f"ls -l {choice.path}")
     agents = ", ".join(agent.id for agent in workspace.agents.list()) or "none registered"
     yield Finding("agents", True, f"{agents}; an agent's name is a name, not a proof")
     yield Finding("goals", bool(workspace.goal_ids), *_goals(workspace))
@@ -121,9 +121,13 @@ def _files(goal: GoalView) -> Iterator[Finding]:
     name = goal.goal_id
     damage = "; ".join(f"{item.path}: {item.reason}" for item in reads.damage)
     fix = reads.damage[0].command if reads.damage else None
-    yield Finding(f"{name}: files", not damage, damage or "registry, leases, spend as recorded", fix)
+    yield Finding(
+        f"{name}: files", not damage, damage or "registry, leases, spend as recorded", fix
+    )
     missing = ", ".join(reads.missing_files)
-    detail = f"missing: {missing}; the next writing command rebuilds them" if missing else "all there"
+    detail = (
+        f"missing: {missing}; the next writing command rebuilds them" if missing else "all there"
+    )
     yield Finding(f"{name}: materialised", not missing, detail, REFRESH)
     if reads.behind_files:
         behind = ", ".join(reads.behind_files)

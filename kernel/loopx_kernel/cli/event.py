@@ -32,7 +32,7 @@ def command() -> None:
 @click.option("--type", "event_type", metavar="TYPE", help="Only this type.")
 @click.option("--follow", is_flag=True, help="Go on with new ones as they come, one a line.")
 @click.pass_obj
-def list_all(session: Session, since: int, event_type: str | None, follow: bool) -> None:
+def list_all(session: Session, /, *, since: int, event_type: str | None, follow: bool) -> None:
     """Events in their order, with whether each has an effect."""
     workspace = session.reading()
     goal_id = _journal(session, workspace)
@@ -44,7 +44,9 @@ def list_all(session: Session, since: int, event_type: str | None, follow: bool)
         lambda printer: _lines(printer, rows),
     )
     if follow:
-        _follow(session, workspace, goal_id, max(since, rows[-1].event.seq if rows else 0), event_type)
+        _follow(
+            session, workspace, goal_id, max(since, rows[-1].event.seq if rows else 0), event_type
+        )
 
 
 @command.command("show", example="loopx event show e-0142 --statement")
@@ -52,12 +54,18 @@ def list_all(session: Session, since: int, event_type: str | None, follow: bool)
 @click.option("--statement", is_flag=True, help="The exact bytes that were signed.")
 @click.option("--signature", is_flag=True, help="The signature, for ssh-keygen -Y verify.")
 @click.pass_obj
-def show(session: Session, event_id: str, statement: bool, signature: bool) -> None:
+def show(session: Session, /, *, event_id: str, statement: bool, signature: bool) -> None:
     """One event; or what was signed, byte by byte."""
     workspace = session.reading()
     goal_id = _journal(session, workspace)
     if statement or signature:
-        _raw(session, workspace, goal_id, event_id, statement, signature)
+        signed = workspace.events.statement(goal_id, event_id) if statement else None
+        armored = workspace.events.signature(goal_id, event_id) if signature else None
+        if session.options.json:
+            body = {"statement": signed and signed.decode("utf-8"), "signature": armored}
+            session.answer(SCHEMA, _envelope(workspace, goal_id), body, lambda _: None)
+        else:
+            _raw(signed, armored)
         return
     row = workspace.events.show(goal_id, event_id)
     value = _value(row)
@@ -91,7 +99,9 @@ def verify(session: Session) -> int:
     def text(printer: Printer) -> None:
         for one in found:
             verdict = f"whole, head {one.head}" if one.ok else "NOT WHOLE"
-            printer.line(f"{one.goal_id}: {one.lines} lines, {verdict}", "" if one.ok else "bold red")
+            printer.line(
+                f"{one.goal_id}: {one.lines} lines, {verdict}", "" if one.ok else "bold red"
+            )
             for problem in (*one.problems, *one.alerts):
                 printer.line(f"  {problem}", "bold red")
 
@@ -124,7 +134,12 @@ def _value(row: EventRow) -> dict[str, Any]:
 
 def _line(row: EventRow) -> str:
     event = row.event
-    parts = [f"#{event.seq}", format_time(event.recorded_at), event.event_type, event.actor_agent_id]
+    parts = [
+        f"#{event.seq}",
+        format_time(event.recorded_at),
+        event.event_type,
+        event.actor_agent_id,
+    ]
     parts += [str(event.payload[key]) for key in _TELLING if event.payload.get(key)]
     if event.signed is not None:
         parts.append("signed" if row.signature_ok else "SIGNATURE DOES NOT HOLD")
@@ -141,26 +156,10 @@ def _lines(printer: Printer, rows: tuple[EventRow, ...]) -> None:
         printer.line(_line(row), "" if row.effective else "bold red")
 
 
-def _raw(
-    session: Session,
-    workspace: Workspace,
-    goal_id: str,
-    event_id: str,
-    statement: bool,
-    signature: bool,
-) -> None:
-    signed = workspace.events.statement(goal_id, event_id) if statement else None
-    armored = workspace.events.signature(goal_id, event_id) if signature else None
-    if session.options.json:
-        body = {"statement": signed and signed.decode("utf-8"), "signature": armored}
-        session.answer(SCHEMA, _envelope(workspace, goal_id), body, lambda _: None)
-        return
-    # Exact bytes: a newline more, and the signature would not hold.
+def _raw(signed: bytes | None, armored: str | None) -> None:
+    # Exact bytes: with one newline more the signature would not hold.
     sys.stdout.flush()
-    if signed is not None:
-        sys.stdout.buffer.write(signed)
-    if armored is not None:
-        sys.stdout.buffer.write(armored.encode("ascii"))
+    sys.stdout.buffer.write((signed or b"") + (armored or "").encode("ascii"))
     sys.stdout.buffer.flush()
 
 

@@ -78,7 +78,10 @@ class Group(click.Group):
     command_class = Command
 
     def __init__(self, *args: Any, example: str = ROOT_EXAMPLE, **kwargs: Any) -> None:
-        super().__init__(*args, no_args_is_help=False, **kwargs)
+        super().__init__(*args, **kwargs)
+        # Without a command our own error is wanted, with its code, not the parser's help.
+        self.invoke_without_command, self.no_args_is_help = True, False
+        self.callback = _require_command
         self.example = example
         self._common = _common_options()
         self.params += self._common
@@ -96,17 +99,6 @@ class Group(click.Group):
         if args and self.get_command(ctx, args[0]) is None and not ctx.resilient_parsing:
             _no_such_command(ctx, args[0], self.list_commands(ctx))
         return super().resolve_command(ctx, args)
-
-    def invoke(self, ctx: click.Context) -> Any:
-        """Without a command: the commands there are."""
-        if not ctx._protected_args and not ctx.args:
-            names = ", ".join(self.list_commands(ctx))
-            raise UsageError(
-                "invalid_value",
-                f"{ctx.command_path} needs one of its commands: {names}",
-                next=f"{ctx.command_path} --help",
-            )
-        return super().invoke(ctx)
 
 
 class LazyGroup(Group):
@@ -132,6 +124,18 @@ class LazyGroup(Group):
         """The table of commands, from their summaries."""
         with formatter.section("Commands"):
             formatter.write_dl(list(self._summaries.items()))
+
+
+def _require_command() -> None:
+    context = click.get_current_context()
+    group = context.command
+    if context.invoked_subcommand is None and isinstance(group, click.Group):
+        raise UsageError(
+            "invalid_value",
+            f"{context.command_path} needs one of its commands: "
+            + ", ".join(group.list_commands(context)),
+            next=f"{context.command_path} --help",
+        )
 
 
 def _write_options(

@@ -56,6 +56,8 @@ def _action(kind: str, line: str, paths: tuple[str, ...]) -> Action:
 @click.pass_obj
 def request(
     session: Session,
+    /,
+    *,
     kind: str,
     line: str,
     paths: tuple[str, ...],
@@ -84,7 +86,7 @@ def request(
 @command.command("withdraw", example="loopx gate withdraw G4")
 @click.argument("gate_id", metavar="ID")
 @click.pass_obj
-def withdraw(session: Session, gate_id: str) -> None:
+def withdraw(session: Session, /, *, gate_id: str) -> None:
     """The asker no longer needs a decision."""
     from loopx_kernel.domain.gate import WithdrawGate
 
@@ -130,7 +132,7 @@ def list_all(session: Session) -> None:
 @command.command("show", example="loopx gate show G4 --json")
 @click.argument("gate_id", metavar="ID")
 @click.pass_obj
-def show(session: Session, gate_id: str) -> None:
+def show(session: Session, /, *, gate_id: str) -> None:
     """One gate: exactly what is asked, and how it was decided."""
     workspace = session.reading()
     goal_id = session.goal_id(workspace)
@@ -149,7 +151,7 @@ def show(session: Session, gate_id: str) -> None:
 @command.command("check", example="loopx gate check --action publish --command 'git push'")
 @_action_options
 @click.pass_obj
-def check(session: Session, kind: str, line: str, paths: tuple[str, ...]) -> int:
+def check(session: Session, /, *, kind: str, line: str, paths: tuple[str, ...]) -> int:
     """May I do this now? Exit 0 yes, 1 no. Changes nothing."""
     workspace = session.reading()
     goal_id = session.goal_id(workspace)
@@ -174,7 +176,7 @@ def check(session: Session, kind: str, line: str, paths: tuple[str, ...]) -> int
 @command.command("use", example="loopx gate use --action publish --command 'git push'")
 @_action_options
 @click.pass_obj
-def use(session: Session, kind: str, line: str, paths: tuple[str, ...]) -> None:
+def use(session: Session, /, *, kind: str, line: str, paths: tuple[str, ...]) -> None:
     """Take the one use of an approval; do the action only after this."""
     from loopx_kernel.domain.gate import UseGate
 
@@ -201,7 +203,9 @@ def _show(printer: Printer, gate: Gate, status: str, value: dict[str, Any]) -> N
     printer.line(f"digest: {gate.digest}")
     if gate.decision is not None:
         decision = gate.decision
-        holds = "signature holds" if value["decision"]["signature_ok"] else "SIGNATURE DOES NOT HOLD"
+        holds = (
+            "signature holds" if value["decision"]["signature_ok"] else "SIGNATURE DOES NOT HOLD"
+        )
         printer.line(
             f"{decision.outcome} by {decision.by} at {format_time(decision.at)}; {holds}; "
             f"{decision.key}, {decision.level}"

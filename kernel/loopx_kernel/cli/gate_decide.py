@@ -8,10 +8,10 @@ from typing import Any
 import click
 
 from loopx_kernel.cli.framework import Command, Group
-from loopx_kernel.cli.params import TIME
 from loopx_kernel.cli.person import decide
 from loopx_kernel.cli.session import Session
 from loopx_kernel.cli.values import gate_value
+from loopx_kernel.clock import parse_time
 
 
 def register(group: Group) -> None:
@@ -20,36 +20,46 @@ def register(group: Group) -> None:
         group.add_command(one)
 
 
-@click.command("approve", cls=Command, example="loopx gate approve G4 --expires 2026-09-17T18:00:00Z")
+@click.command(
+    "approve", cls=Command, example="loopx gate approve G4 --expires 2026-09-17T18:00:00Z"
+)
 @click.argument("gate_id", metavar="ID")
 @click.option("--reason", default="", metavar="TEXT", help="Why.")
-@click.option("--expires", type=TIME, help="The approval ends then if it is not used.")
+@click.option(
+    "--expires", type=parse_time, metavar="TIME", help="The approval ends then if it is not used."
+)
 @click.option("--dry-run", is_flag=True, help="Show what would be signed; write nothing.")
 @click.pass_obj
 def approve(
-    session: Session, gate_id: str, reason: str, expires: datetime | None, dry_run: bool
+    session: Session, /, *, gate_id: str, reason: str, expires: datetime | None, dry_run: bool
 ) -> None:
     """Allow exactly this action, once. Asks on your terminal, and signs."""
-    _decide(session, dry_run, gate_id=gate_id, outcome="approved", reason=reason, expires_at=expires)
+    _decide(
+        session, dry_run, gate_id=gate_id, outcome="approved", reason=reason, expires_at=expires
+    )
 
 
-@click.command("reject", cls=Command, example="loopx gate reject G4 --reason 'not before the audit'")
+@click.command(
+    "reject", cls=Command, example="loopx gate reject G4 --reason 'not before the audit'"
+)
 @click.argument("gate_id", metavar="ID")
 @click.option("--reason", default="", metavar="TEXT", help="Why; stands in the worker's brief.")
 @click.option("--dry-run", is_flag=True, help="Show what would be signed; write nothing.")
 @click.pass_obj
-def reject(session: Session, gate_id: str, reason: str, dry_run: bool) -> None:
+def reject(session: Session, /, *, gate_id: str, reason: str, dry_run: bool) -> None:
     """Refuse this action. Asks on your terminal, and signs."""
     _decide(session, dry_run, gate_id=gate_id, outcome="rejected", reason=reason)
 
 
 @click.command("defer", cls=Command, example="loopx gate defer G4 --until 2026-09-17T09:00:00Z")
 @click.argument("gate_id", metavar="ID")
-@click.option("--until", type=TIME, required=True, help="When to ask again.")
+@click.option("--until", type=parse_time, metavar="TIME", required=True, help="When to ask again.")
 @click.option("--reason", default="", metavar="TEXT", help="Why.")
 @click.option("--dry-run", is_flag=True, help="Show what would be signed; write nothing.")
 @click.pass_obj
-def defer(session: Session, gate_id: str, until: datetime, reason: str, dry_run: bool) -> None:
+def defer(
+    session: Session, /, *, gate_id: str, until: datetime, reason: str, dry_run: bool
+) -> None:
     """Decide later. Asks on your terminal, and signs."""
     _decide(session, dry_run, gate_id=gate_id, outcome="deferred", reason=reason, until=until)
 

@@ -77,7 +77,7 @@ def show(session: Session) -> None:
 @click.option("--reason", required=True, metavar="TEXT", help="Why.")
 @click.option("--dry-run", is_flag=True, help="Show what would be signed; write nothing.")
 @click.pass_obj
-def pause(session: Session, reason: str, dry_run: bool) -> None:
+def pause(session: Session, /, *, reason: str, dry_run: bool) -> None:
     """Start nothing new for now; a person signs."""
     _change(session, "paused", reason, dry_run)
 
@@ -86,7 +86,7 @@ def pause(session: Session, reason: str, dry_run: bool) -> None:
 @click.option("--reason", required=True, metavar="TEXT", help="Why.")
 @click.option("--dry-run", is_flag=True, help="Show what would be signed; write nothing.")
 @click.pass_obj
-def resume(session: Session, reason: str, dry_run: bool) -> None:
+def resume(session: Session, /, *, reason: str, dry_run: bool) -> None:
     """Go on with a paused goal; a person signs."""
     _change(session, "resumed", reason, dry_run)
 
@@ -95,7 +95,7 @@ def resume(session: Session, reason: str, dry_run: bool) -> None:
 @click.option("--reason", required=True, metavar="TEXT", help="Why.")
 @click.option("--dry-run", is_flag=True, help="Show what would be signed; write nothing.")
 @click.pass_obj
-def retire(session: Session, reason: str, dry_run: bool) -> None:
+def retire(session: Session, /, *, reason: str, dry_run: bool) -> None:
     """Give a goal up for good; it stays readable; a person signs."""
     _change(session, "retired", reason, dry_run)
 

@@ -66,9 +66,7 @@ def _several(person: Asker, question: str, check: Callable[[str], object]) -> li
         found.append(text)
 
 
-def _checked(
-    person: Asker, question: str, check: Callable[[str], object], default: str
-) -> str:
+def _checked(person: Asker, question: str, check: Callable[[str], object], default: str) -> str:
     """An answer that ``check`` lets pass, or ``default``; a wrong one is explained."""
     while True:
         text = person.ask(question, default)

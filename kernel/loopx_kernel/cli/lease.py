@@ -40,7 +40,7 @@ def list_all(session: Session) -> None:
 @command.command("show", example="loopx lease show T3")
 @click.argument("todo_id", metavar="TODO")
 @click.pass_obj
-def show(session: Session, todo_id: str) -> None:
+def show(session: Session, /, *, todo_id: str) -> None:
     """The lease of one todo."""
     workspace = session.reading()
     goal_id = session.goal_id(workspace)
@@ -57,9 +57,7 @@ def show(session: Session, todo_id: str) -> None:
     from loopx_kernel.views.plain import to_json
 
     value = {"schema_version": LEASE_SCHEMA, "goal_id": goal_id, **to_json(row)}
-    session.answer(
-        SCHEMA, view.envelope, {"lease": value}, lambda printer: _table(printer, [row])
-    )
+    session.answer(SCHEMA, view.envelope, {"lease": value}, lambda printer: _table(printer, [row]))
 
 
 def _table(printer: Printer, rows: Iterable[LeaseRow]) -> None:

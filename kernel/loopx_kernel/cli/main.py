@@ -75,9 +75,7 @@ def main(arguments: Sequence[str], clock: Clock | None = None) -> int:
     session = Session(Options(), clock or SystemClock())
     arguments = list(arguments) or ["--help"]
     try:
-        return _status(
-            root.main(arguments, prog_name="loopx", obj=session, standalone_mode=False)
-        )
+        return _status(root.main(arguments, prog_name="loopx", obj=session, standalone_mode=False))
     except LoopxError as error:
         return _fail(error, session, arguments)
     except click.UsageError as error:

@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
 
 from loopx_kernel.errors import Denied, UsageError
 from loopx_kernel.text import safe
 
 if TYPE_CHECKING:
     from loopx_kernel.cli.session import Session
-    from loopx_kernel.workspace import Done, KeyChoice, SigningKey, Unsigned, Workspace
+    from loopx_kernel.workspace import Done, KeyChoice, Unsigned, Workspace
 
-TERMINAL = "/dev/tty"
+TERMINAL = Path("/dev/tty")
 PASSPHRASE_TRIES = 3
 STATEMENT_SCHEMA = "loopx_statement_preview_v0"
+
+SigningKey: TypeAlias = Any
+"""An opened key; opaque here, as keys are the façade's business."""
 
 
 class Terminal:
@@ -24,8 +27,8 @@ class Terminal:
 
     def __init__(self) -> None:
         try:
-            self._out: TextIO = open(TERMINAL, "w", encoding="utf-8")  # noqa: SIM115
-            self._in: TextIO = open(TERMINAL, encoding="utf-8", errors="replace")  # noqa: SIM115
+            self._out: TextIO = TERMINAL.open("w", encoding="utf-8", errors="backslashreplace")
+            self._in: TextIO = TERMINAL.open(encoding="utf-8", errors="replace")
         except OSError:
             raise not_a_person("there is no terminal to ask them on") from None
 
@@ -89,11 +92,12 @@ def decide(
     choice = enrolled_key(session, workspace)
     terminal = None if dry_run or opens_by_itself(choice) else Terminal()
     unsigned = prepare(choice.owner or "")
+    if unsigned.done is not None:
+        return unsigned.done
     if dry_run:
         show_statement(session, unsigned)
         return None
-    key = consent(workspace, choice, unsigned, terminal)
-    return workspace.append(unsigned, key)
+    return workspace.append(unsigned, consent(workspace, choice, unsigned, terminal))
 
 
 def opens_by_itself(choice: KeyChoice) -> bool:
@@ -121,21 +125,13 @@ def enrolled_key(session: Session, workspace: Workspace) -> KeyChoice:
 def consent(
     workspace: Workspace, choice: KeyChoice, unsigned: Unsigned, terminal: Terminal | None
 ) -> SigningKey:
-    """Shows the person what they sign; their passphrase, or a typed yes, is the consent.
-    Without a terminal only a key enrolled for unattended use is opened."""
+    """Shows the person what they sign; typing their passphrase is the consent, and three
+    tries are given. Without a terminal only a key that opens by itself is opened."""
     if terminal is None:
         return workspace.keys.unlock(choice, None)
-    terminal.say(unsigned.preview)
-    terminal.say(f"signed as {unsigned.owner} with {choice.fingerprint} ({choice.path})")
-    if not choice.needs_passphrase:
-        if terminal.ask("Type yes to sign:") != "yes":
-            raise EOFError
-        return workspace.keys.unlock(choice, None)
-    return unlock(workspace, choice, terminal)
-
-
-def unlock(workspace: Workspace, choice: KeyChoice, terminal: Terminal) -> SigningKey:
-    """The key, opened with the passphrase the person types; three tries."""
+    terminal.say(f"To sign: {unsigned.preview}")
+    terminal.say(unsigned.statement_bytes.decode("utf-8", "replace"))
+    terminal.say(f"as {unsigned.owner}, with {choice.fingerprint} ({choice.path})")
     for _ in range(PASSPHRASE_TRIES - 1):
         try:
             return workspace.keys.unlock(choice, _passphrase(terminal, choice))
@@ -188,5 +184,3 @@ def _passphrase(terminal: Terminal, choice: KeyChoice) -> bytes:
 
 def _named_key(session: Session) -> Path | None:
     return Path(session.options.key).expanduser() if session.options.key else None
-
-

@@ -69,7 +69,7 @@ def status(session: Session) -> None:
 @click.option("--turn", required=True, metavar="ID", help="The turn, like turn-0081.")
 @click.option("--slots", type=int, default=1, show_default=True, metavar="N")
 @click.pass_obj
-def spend_slot(session: Session, turn: str, slots: int) -> None:
+def spend_slot(session: Session, /, *, turn: str, slots: int) -> None:
     """Book slots for one turn, once."""
     from loopx_kernel.domain.quota import SpendSlot
 
@@ -88,7 +88,7 @@ def spend_slot(session: Session, turn: str, slots: int) -> None:
 @click.option("--reason", required=True, metavar="TEXT", help="Why the booking is wrong.")
 @click.option("--dry-run", is_flag=True, help="Show what would be signed; write nothing.")
 @click.pass_obj
-def void_slot(session: Session, turn: str, reason: str, dry_run: bool) -> None:
+def void_slot(session: Session, /, *, turn: str, reason: str, dry_run: bool) -> None:
     """Take a booking back; a person signs."""
     from loopx_kernel.cli.person import decide
     from loopx_kernel.domain.quota import VoidSlot

@@ -17,7 +17,7 @@ from loopx_kernel.errors import Storage, UsageError
 @click.option("--handoff", metavar="TEXT", help="What the next turn must know.")
 @click.option("--handoff-file", metavar="FILE", help="The same, from a UTF-8 file.")
 @click.pass_obj
-def command(session: Session, handoff: str | None, handoff_file: str | None) -> None:
+def command(session: Session, /, *, handoff: str | None, handoff_file: str | None) -> None:
     """Write back the state for the next turn: chosen, tried and dropped, next."""
     if (handoff is None) == (handoff_file is None):
         raise UsageError(

@@ -94,9 +94,7 @@ class Session:
         printer.head(head_lines(envelope))
         text(printer)
 
-    def done(
-        self, workspace: Workspace, done: Done[Any], sentence: str, **objects: Any
-    ) -> None:
+    def done(self, workspace: Workspace, done: Done[Any], sentence: str, **objects: Any) -> None:
         """Prints what was recorded: the sentence and the receipt, with the objects in JSON."""
         receipt = done.receipt
         envelope = self._envelope_after(workspace, receipt.goal_id)
@@ -116,15 +114,14 @@ class Session:
             "dim",
         )
 
-    def _print_json(
-        self, schema: str, envelope: Envelope | None, body: Mapping[str, Any]
-    ) -> None:
+    def _print_json(self, schema: str, envelope: Envelope | None, body: Mapping[str, Any]) -> None:
         from loopx_kernel.cli.output import print_json
+        from loopx_kernel.cli.values import envelope_value
         from loopx_kernel.views.plain import to_json
 
         head: dict[str, Any] = {"ok": True, "schema_version": schema}
         if envelope is not None:
-            head["projection_envelope"] = to_json(envelope)
+            head["projection_envelope"] = envelope_value(envelope)
         print_json(head | to_json(dict(body)))
 
     def _envelope_after(self, workspace: Workspace, goal_id: str) -> Envelope | None:

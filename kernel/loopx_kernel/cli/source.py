@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from loopx_kernel.cli.framework import Group
-from loopx_kernel.cli.params import DURATION
 from loopx_kernel.cli.session import Session
-from loopx_kernel.clock import format_time
+from loopx_kernel.clock import format_time, parse_duration
 from loopx_kernel.errors import UsageError
 
 if TYPE_CHECKING:
@@ -28,11 +27,20 @@ def command() -> None:
 @click.argument("source_id", metavar="ID")
 @click.option("--provider", required=True, metavar="NAME", help="Where it is read.")
 @click.option("--required", is_flag=True, help="Without it the goal is not complete.")
-@click.option("--window", type=DURATION, default="3d", show_default=True, help="Fresh for so long.")
+@click.option(
+    "--window",
+    type=parse_duration,
+    metavar="DURATION",
+    default="3d",
+    show_default=True,
+    help="Fresh for so long.",
+)
 @click.option("--on-demand", is_flag=True, help="Read only when asked.")
 @click.pass_obj
 def add(
     session: Session,
+    /,
+    *,
     source_id: str,
     provider: str,
     required: bool,
@@ -61,7 +69,7 @@ def add(
 @command.command("bind", example="loopx source bind tickets")
 @click.argument("source_id", metavar="ID")
 @click.pass_obj
-def bind(session: Session, source_id: str) -> None:
+def bind(session: Session, /, *, source_id: str) -> None:
     """Its provider is connected. Bound is not yet read."""
     from loopx_kernel.domain.source import BindSource
 
@@ -79,7 +87,10 @@ def bind(session: Session, source_id: str) -> None:
 )
 @click.argument("source_id", metavar="ID")
 @click.option(
-    "--status", required=True, type=click.Choice(["read", "no_change", "failed"]), help="How it went."
+    "--status",
+    required=True,
+    type=click.Choice(["read", "no_change", "failed"]),
+    help="How it went.",
 )
 @click.option("--items", type=click.IntRange(min=0), metavar="N", help="Items found.")
 @click.option("--unreadable", type=click.IntRange(min=0), metavar="N", help="Of them not readable.")
@@ -87,6 +98,8 @@ def bind(session: Session, source_id: str) -> None:
 @click.pass_obj
 def read(
     session: Session,
+    /,
+    *,
     source_id: str,
     status: Literal["read", "no_change", "failed"],
     items: int | None,

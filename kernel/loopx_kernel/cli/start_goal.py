@@ -53,7 +53,7 @@ def _rule_options(wrapped: Callable[..., Any]) -> Callable[..., Any]:
 @_rule_options
 @click.pass_obj
 def command(
-    session: Session, guided: bool, from_file: str | None, dry_run: bool, **given: Any
+    session: Session, /, *, guided: bool, from_file: str | None, dry_run: bool, **given: Any
 ) -> None:
     """Open a goal: its objective, gates, scope, acceptance and quota. A person signs."""
     from loopx_kernel.cli.goal_rules import open_goal

@@ -30,7 +30,7 @@ SCHEMA = "loopx_status_v0"
     help="One goal, or all goals of the workspace.",
 )
 @click.pass_obj
-def command(session: Session, one_line: bool, scope: str) -> None:
+def command(session: Session, /, *, one_line: bool, scope: str) -> None:
     """Where are we, what waits for a person, what is next."""
     workspace = session.reading()
     if scope == "workspace":

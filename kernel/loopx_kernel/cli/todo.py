@@ -9,9 +9,8 @@ import click
 
 from loopx_kernel.cli import todo_aside, todo_work
 from loopx_kernel.cli.framework import Group
-from loopx_kernel.cli.params import TIME
 from loopx_kernel.cli.session import Session
-from loopx_kernel.clock import format_time
+from loopx_kernel.clock import format_time, parse_time
 from loopx_kernel.errors import UsageError
 
 if TYPE_CHECKING:
@@ -52,11 +51,15 @@ todo_aside.register(command)
 @click.option("--acceptance", multiple=True, metavar="ITEM", help="An acceptance item's id.")
 @click.option("--lineage", multiple=True, metavar="TODO", help="The todo this one comes from.")
 @click.option("--requires-statement", is_flag=True, help="Needs a validation statement.")
-@click.option("--resume-at", type=TIME, help="Not before this time.")
-@click.option("--next-check-at", type=TIME, help="When a monitor looks again.")
+@click.option("--resume-at", type=parse_time, metavar="TIME", help="Not before this time.")
+@click.option(
+    "--next-check-at", type=parse_time, metavar="TIME", help="When a monitor looks again."
+)
 @click.pass_obj
 def add(
     session: Session,
+    /,
+    *,
     title: str,
     resume_at: datetime | None,
     next_check_at: datetime | None,
@@ -77,7 +80,7 @@ def add(
 @click.option("--status", metavar="STATUS", help="Only todos with this status.")
 @click.option("--all", "everything", is_flag=True, help="Finished ones too.")
 @click.pass_obj
-def list_all(session: Session, status: str | None, everything: bool) -> None:
+def list_all(session: Session, /, *, status: str | None, everything: bool) -> None:
     """The todos that are not finished, or those asked for."""
     if status is not None:
         _check_status(status)
@@ -97,7 +100,7 @@ def list_all(session: Session, status: str | None, everything: bool) -> None:
 @command.command("show", example="loopx todo show T3")
 @click.argument("todo_id", metavar="ID")
 @click.pass_obj
-def show(session: Session, todo_id: str) -> None:
+def show(session: Session, /, *, todo_id: str) -> None:
     """One todo with its whole origin."""
     workspace = session.reading()
     goal_id = session.goal_id(workspace)

@@ -8,9 +8,8 @@ from typing import Any
 import click
 
 from loopx_kernel.cli.framework import Command, Group
-from loopx_kernel.cli.params import DURATION, TIME
 from loopx_kernel.cli.session import Session
-from loopx_kernel.clock import format_time
+from loopx_kernel.clock import format_time, parse_duration, parse_time
 from loopx_kernel.errors import UsageError
 
 
@@ -24,17 +23,19 @@ def register(group: Group) -> None:
 @click.argument("todo_id", metavar="ID")
 @click.option("--reason", required=True, metavar="TEXT", help="What stands in the way.")
 @click.pass_obj
-def block(session: Session, todo_id: str, reason: str) -> None:
+def block(session: Session, /, *, todo_id: str, reason: str) -> None:
     """Something stands in the way; the lease ends."""
     _set_aside(session, f"{todo_id} is blocked", todo_id=todo_id, status="blocked", reason=reason)
 
 
 @click.command("defer", cls=Command, example="loopx todo defer T3 --until 2026-09-17T09:00:00Z")
 @click.argument("todo_id", metavar="ID")
-@click.option("--until", type=TIME, required=True, help="Not before this time.")
+@click.option(
+    "--until", type=parse_time, metavar="TIME", required=True, help="Not before this time."
+)
 @click.option("--reason", default="", metavar="TEXT", help="Why.")
 @click.pass_obj
-def defer(session: Session, todo_id: str, until: datetime, reason: str) -> None:
+def defer(session: Session, /, *, todo_id: str, until: datetime, reason: str) -> None:
     """Put a todo off to a date."""
     _set_aside(
         session,
@@ -49,10 +50,17 @@ def defer(session: Session, todo_id: str, until: datetime, reason: str) -> None:
 @click.command("wait", cls=Command, example="loopx todo wait T3 --on ci --every 10m")
 @click.argument("todo_id", metavar="ID")
 @click.option("--on", "fact", required=True, metavar="FACT", help="ci, review or source:ID.")
-@click.option("--every", type=DURATION, default="10m", show_default=True, help="The fact's rhythm.")
+@click.option(
+    "--every",
+    type=parse_duration,
+    metavar="DURATION",
+    default="10m",
+    show_default=True,
+    help="The fact's rhythm.",
+)
 @click.option("--reason", default="", metavar="TEXT", help="Why.")
 @click.pass_obj
-def wait(session: Session, todo_id: str, fact: str, every: timedelta, reason: str) -> None:
+def wait(session: Session, /, *, todo_id: str, fact: str, every: timedelta, reason: str) -> None:
     """Wait for a fact from outside; meanwhile it costs nothing."""
     kind, _, ref = fact.partition(":")
     if kind not in ("ci", "review", "source") or (kind == "source" and not ref):
@@ -78,7 +86,7 @@ def wait(session: Session, todo_id: str, fact: str, every: timedelta, reason: st
 @click.command("reopen", cls=Command, example="loopx todo reopen T3")
 @click.argument("todo_id", metavar="ID")
 @click.pass_obj
-def reopen(session: Session, todo_id: str) -> None:
+def reopen(session: Session, /, *, todo_id: str) -> None:
     """Put a blocked, waiting or deferred todo back to open."""
     from loopx_kernel.domain.todo import ReopenTodo
 

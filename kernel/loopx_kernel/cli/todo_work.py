@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any, get_args
 import click
 
 from loopx_kernel.cli.framework import Group
-from loopx_kernel.cli.params import DURATION, seconds
 from loopx_kernel.cli.session import Session
 from loopx_kernel.cli.values import lease_of
-from loopx_kernel.clock import format_time
+from loopx_kernel.clock import format_time, parse_duration
 from loopx_kernel.errors import UsageError
 
 if TYPE_CHECKING:
@@ -45,16 +44,16 @@ def _held(wrapped: Callable[..., Any]) -> Callable[..., Any]:
 @_command("claim", "loopx todo claim T3 --expect-version 4 --ttl 15m")
 @click.argument("todo_id", metavar="ID")
 @click.option("--expect-version", type=int, metavar="N", help="The version you read.")
-@click.option("--ttl", type=DURATION, help="How long the lease lasts.")
+@click.option("--ttl", type=parse_duration, metavar="DURATION", help="How long the lease lasts.")
 @click.pass_obj
 def claim(
-    session: Session, todo_id: str, expect_version: int | None, ttl: timedelta | None
+    session: Session, /, *, todo_id: str, expect_version: int | None, ttl: timedelta | None
 ) -> None:
     """Take a todo; prints the lease."""
     from loopx_kernel.domain.lease import ClaimTodo
 
     workspace = session.writing()
-    asked = ClaimTodo(todo_id=todo_id, expect_version=expect_version, ttl_seconds=seconds(ttl))
+    asked = ClaimTodo(todo_id=todo_id, expect_version=expect_version, ttl_seconds=_seconds(ttl))
     goal_id = session.goal_id(workspace)
     done = workspace.todos.claim(goal_id, session.agent(), asked, event_id=session.options.event_id)
     _print_lease(session, workspace, done, "is yours")
@@ -63,16 +62,18 @@ def claim(
 @_command("renew", "loopx todo renew T3 --version 5 --epoch 2")
 @click.argument("todo_id", metavar="ID")
 @_held
-@click.option("--ttl", type=DURATION, help="How long the lease lasts from now.")
+@click.option(
+    "--ttl", type=parse_duration, metavar="DURATION", help="How long the lease lasts from now."
+)
 @click.pass_obj
 def renew(
-    session: Session, todo_id: str, version: int, epoch: int, ttl: timedelta | None
+    session: Session, /, *, todo_id: str, version: int, epoch: int, ttl: timedelta | None
 ) -> None:
     """Hold on to a todo for another lease length."""
     from loopx_kernel.domain.lease import RenewLease
 
     workspace = session.writing()
-    asked = RenewLease(todo_id=todo_id, version=version, epoch=epoch, ttl_seconds=seconds(ttl))
+    asked = RenewLease(todo_id=todo_id, version=version, epoch=epoch, ttl_seconds=_seconds(ttl))
     goal_id = session.goal_id(workspace)
     done = workspace.todos.renew(goal_id, session.agent(), asked, event_id=session.options.event_id)
     _print_lease(session, workspace, done, "stays yours")
@@ -82,7 +83,7 @@ def renew(
 @click.argument("todo_id", metavar="ID")
 @_held
 @click.pass_obj
-def release(session: Session, todo_id: str, version: int, epoch: int) -> None:
+def release(session: Session, /, *, todo_id: str, version: int, epoch: int) -> None:
     """Give a todo back."""
     from loopx_kernel.domain.lease import ReleaseLease
 
@@ -115,7 +116,7 @@ def _hand_in(wrapped: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--status", metavar="STATUS", help="`done` finishes it.")
 @_hand_in
 @click.pass_obj
-def update(session: Session, todo_id: str, status: str | None, **values: Any) -> None:
+def update(session: Session, /, *, todo_id: str, status: str | None, **values: Any) -> None:
     """Hand in what was done so far; code checks it before it is recorded."""
     workspace = session.writing()
     goal_id = session.goal_id(workspace)
@@ -132,7 +133,7 @@ def update(session: Session, todo_id: str, status: str | None, **values: Any) ->
 @click.option("--dry-run", is_flag=True, help="With --reason: show what would be signed.")
 @click.pass_obj
 def complete(
-    session: Session, todo_id: str, reason: str | None, dry_run: bool, **values: Any
+    session: Session, /, *, todo_id: str, reason: str | None, dry_run: bool, **values: Any
 ) -> None:
     """Finish a todo: its worker with evidence, or a person with a reason."""
     workspace = session.writing()
@@ -206,6 +207,10 @@ def _check_status(todo_id: str, status: str) -> None:
         next=f"loopx todo update {todo_id} --status done",
         status=status,
     )
+
+
+def _seconds(value: timedelta | None) -> int | None:
+    return None if value is None else int(value.total_seconds())
 
 
 def _print_lease(session: Session, workspace: Workspace, done: Done[Any], what: str) -> None:

@@ -10,10 +10,26 @@ if TYPE_CHECKING:
     from loopx_kernel.domain.completion import Completion
     from loopx_kernel.domain.quota import Usage
     from loopx_kernel.domain.records import Gate, Lease, Todo
+    from loopx_kernel.views.envelope import Envelope
     from loopx_kernel.views.goal import GoalView, TodoRow
     from loopx_kernel.workspace import Workspace
 
 LEASE_SCHEMA = "task_lease_v0"
+
+
+def envelope_value(envelope: Envelope) -> dict[str, Any]:
+    """The envelope with what is computed from it."""
+    from loopx_kernel.views.envelope import ENVELOPE_SCHEMA
+    from loopx_kernel.views.plain import to_json
+
+    value: dict[str, Any] = to_json(envelope)
+    coverage = value["coverage"] | {"complete": envelope.coverage.complete}
+    return {
+        "schema_version": ENVELOPE_SCHEMA,
+        **value,
+        "alert": envelope.alert,
+        "coverage": coverage,
+    }
 
 
 def todo_value(row: TodoRow) -> dict[str, Any]:
