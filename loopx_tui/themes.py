@@ -160,33 +160,31 @@ def to_textual(theme: Theme, *, in_colour: bool = True) -> TextualTheme:
 
 
 def _derived(colours: dict[str, str]) -> dict[str, str]:
-    """Textual's own names for what the theme says, so that its widgets look like ours."""
-    ground, raised, accent = colours["background"], colours["surface"], colours["accent"]
-    dim = colours["text-dim"]
-    return {
-        "panel": raised,
-        "text-muted": dim,
-        "text-disabled": dim,
-        "border-blurred": colours["border"],
-        "block-cursor-background": accent,
-        "block-cursor-foreground": ground,
-        "block-cursor-blurred-background": raised,
-        "block-cursor-blurred-foreground": colours["text"],
-        "footer-background": raised,
-        "footer-key-foreground": accent,
-        "footer-description-foreground": dim,
-        "input-cursor-background": accent,
-        "input-cursor-foreground": ground,
-        "input-selection-background": accent,
-        "input-selection-foreground": ground,
-        "scrollbar": colours["border"],
-        "scrollbar-hover": dim,
-        "scrollbar-active": accent,
-        "scrollbar-background": ground,
-        "scrollbar-background-hover": ground,
-        "scrollbar-background-active": ground,
-        "scrollbar-corner-color": ground,
+    """Textual's own names for what the theme says, so that its widgets look like ours.
+
+    Among the terminal's sixteen colours Textual leaves some of them undefined
+    and others to a default of the terminal that nobody knows the contrast of.
+    """
+    uses = {
+        "background": "ansi-background background-muted block-cursor-foreground "
+        "button-color-foreground "
+        "input-cursor-foreground input-selection-foreground link-color-hover "
+        "screen-selection-foreground scrollbar-background scrollbar-background-hover "
+        "scrollbar-background-active scrollbar-corner-color",
+        "surface": "block-cursor-blurred-background block-hover-background "
+        "footer-background footer-description-background footer-item-background panel "
+        "surface-active",
+        "text": "ansi-foreground block-cursor-blurred-foreground button-foreground "
+        "footer-foreground markdown-h4-color markdown-h5-color "
+        "markdown-h6-color",
+        "text-dim": "footer-description-foreground foreground-disabled foreground-muted "
+        "scrollbar-hover text-disabled text-muted",
+        "accent": "block-cursor-background footer-key-foreground input-cursor-background "
+        "input-selection-background link-background-hover link-color markdown-h1-color "
+        "markdown-h2-color markdown-h3-color screen-selection-background scrollbar-active",
+        "border": "border-blurred scrollbar",
     }
+    return {name: colours[ours] for ours, names in uses.items() for name in names.split()}
 
 
 def luminance(colour: str) -> float:

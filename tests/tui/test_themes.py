@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 from rich.color import Color as RichColor
 from rich.color import ColorSystem
+from rich.style import Style
 from textual.app import App, ComposeResult
+from textual.color import Color
 
 from loopx_tui.presentation.cells import Cell, Row
 from loopx_tui.presentation.columns import Column
@@ -242,6 +244,32 @@ class Board(App[None]):
         self.query_one(Rows).set_rows([Row(name, (Cell(name, name),)) for name in self.states])
 
 
+def drawn(app: Board) -> dict[str, Style]:
+    """The style in which each state's name stands on the screen."""
+    segments = itertools.chain.from_iterable(app.screen._compositor.render_strips())
+    named = {segment.text.strip(" ▌"): segment.style for segment in segments}
+    return {name: style for name, style in named.items() if name in app.states and style}
+
+
+@pytest.mark.parametrize("name", NAMES)
+async def test_every_state_is_drawn_in_its_colour(name: str) -> None:
+    app = Board(SHIPPED[name])
+    async with app.run_test(size=(30, 24)):
+        styles = drawn(app)
+    shown = {state: Color.from_rich_color(style.color).hex for state, style in styles.items()}
+    wanted = texts(SHIPPED[name])
+    assert {state: value.lower() for state, value in shown.items()} == wanted
+
+
+def test_no_colour_of_sixteen_is_left_to_the_terminals_default() -> None:
+    theme = to_textual(SHIPPED["sixteen"])
+    variables = {**theme.to_color_system().generate(), **theme.variables}
+    rest = {name for name, value in variables.items() if value.startswith("ansi_default")}
+    assert rest == set()
+    every = {**to_textual(DEFAULT).to_color_system().generate(), **to_textual(DEFAULT).variables}
+    assert every.keys() <= variables.keys()
+
+
 @pytest.mark.parametrize("name", NAMES)
 async def test_without_colour_every_state_is_grey_and_readable(
     name: str, monkeypatch: pytest.MonkeyPatch
@@ -249,13 +277,9 @@ async def test_without_colour_every_state_is_grey_and_readable(
     monkeypatch.setenv("NO_COLOR", "1")
     app = Board(SHIPPED[name])
     async with app.run_test(size=(30, 24)):
-        strips = app.screen._compositor.render_strips()
-        drawn = {}
-        for segment in itertools.chain.from_iterable(strips):
-            if segment.style is not None and segment.text.strip(" ▌") in app.states:
-                drawn[segment.text.strip(" ▌")] = segment.style
-    assert set(drawn) == set(app.states)
-    for state, style in drawn.items():
+        styles = drawn(app)
+    assert set(styles) == set(app.states)
+    for state, style in styles.items():
         assert style.color is not None and style.bgcolor is not None
         front, back = style.color.get_truecolor(), style.bgcolor.get_truecolor()
         assert front.red == front.green == front.blue, state
