@@ -182,7 +182,9 @@ COMMANDS: Final[tuple[Command, ...]] = (
     Command("review.close", "close", "Close; nothing is decided.", "escape", "review", "close",
             footer=True),
     # Other dialogs.
-    Command("dialog.close", "close", "Close; nothing is written.", "escape", "dialog", "close",
+    Command("dialog.close", "cancel", "Leave; nothing is written.", "escape", "dialog", "close",
+            footer=True),
+    Command("dialog.copy", "copy", "Copy the `loopx` command of the entry.", "y", "dialog", "copy",
             footer=True),
     Command("sign", "sign", "Sign with a key that needs no passphrase.", "ctrl+s", "dialog",
             "sign", True, True),

@@ -1,0 +1,119 @@
+"""From a key to a signed append: the one road to a record, step by step.
+
+A pure state machine, no widget in sight. Which key presses may decide anything
+is ``KeyGuard``'s to say; reading, signing and appending are ``Desk``'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+if TYPE_CHECKING:
+    from loopx_kernel.domain.gate import Outcome
+    from loopx_kernel.workspace import Done
+
+TRIES: Final = 3
+
+Phase = Literal[
+    "looking",
+    "armed",
+    "asking",
+    "fixing",
+    "naming",
+    "fixed",
+    "unlocking",
+    "appending",
+    "recorded",
+    "failed",
+    "settled",
+]
+
+Step = Literal[
+    "arm",
+    "disturb",
+    "choose",
+    "ask",
+    "answer",
+    "fix",
+    "fix_irreversible",
+    "name",
+    "unlock",
+    "retry",
+    "append",
+    "record",
+    "fail",
+    "cancel",
+    "settle",
+]
+
+STEPS: Final[Mapping[Step, Mapping[Phase, Phase]]] = {
+    "arm": {"looking": "armed", "failed": "armed"},
+    "disturb": {"armed": "looking"},
+    "choose": {"armed": "fixing"},
+    "ask": {"armed": "asking"},
+    "answer": {"asking": "fixing"},
+    "fix": {"fixing": "fixed"},
+    "fix_irreversible": {"fixing": "naming"},
+    "name": {"naming": "fixed"},
+    "unlock": {"fixed": "unlocking"},
+    "retry": {"unlocking": "fixed"},
+    "append": {"unlocking": "appending"},
+    "record": {"appending": "recorded"},
+    "fail": dict.fromkeys(("fixing", "unlocking", "appending"), "failed"),
+    "cancel": dict.fromkeys(("asking", "fixing", "naming", "fixed", "unlocking"), "looking"),
+    "settle": dict.fromkeys(
+        ("looking", "armed", "asking", "fixing", "naming", "fixed", "unlocking", "failed"),
+        "settled",
+    ),
+}
+"""Every legal step: from which phase to which. Only ``appending`` writes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """Where one decision stands, with what happened last as a sentence in ``note``."""
+
+    phase: Phase = "looking"
+    outcome: Outcome | None = None
+    tries: int = 0
+    note: str = ""
+    done: Done[Any] | None = None
+
+    def can(self, step: Step) -> bool:
+        """Whether the step is legal from here."""
+        return self.phase in STEPS[step]
+
+    def step(self, step: Step, **changes: Any) -> Course:
+        """The course after a legal step, with ``changes``; itself after any other."""
+        to = STEPS[step].get(self.phase)
+        if to is None:
+            return self
+        if step in ("choose", "ask"):
+            changes = {"tries": 0, "note": "", **changes}
+        return replace(self, phase=to, **changes)
+
+    def wrong_passphrase(self, sentence: str) -> Course:
+        """Another try, or after ``TRIES`` of them back to looking."""
+        if not self.can("retry"):
+            return self
+        tries = self.tries + 1
+        if tries < TRIES:
+            return self.step("retry", tries=tries, note=f"{sentence}; {TRIES - tries} tries left")
+        return self.step("cancel", note=f"{sentence}, {TRIES} times; nothing was written")
+
+    @property
+    def writing(self) -> bool:
+        """The statement is on its way into the journal and cannot be called back."""
+        return self.phase == "appending"
+
+    @property
+    def over(self) -> bool:
+        """Nothing can be decided here any more."""
+        return self.phase in ("recorded", "settled")
+
+    @property
+    def busy(self) -> bool:
+        """Between the decision key and its end."""
+        return not self.over and self.phase not in ("looking", "armed", "failed")

@@ -1,0 +1,116 @@
+"""What all dialogs share: a box over the screen, text in it, escape to leave it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TypeVar
+
+from loopx_kernel.text import safe
+from textual.app import ComposeResult
+from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widget import Widget
+from textual.widgets import Input, Static
+
+from loopx_tui.commands import BY_ID, make_binding, shown_keys
+from loopx_tui.presentation.review import Line
+
+T = TypeVar("T")
+
+
+def as_content(lines: Iterable[Line]) -> Content:
+    """Lines as they are, never markup, each in its colour."""
+    return Content("\n").join(
+        Content(line.text) if line.style == "text" else Content.styled(line.text, f"${line.style}")
+        for line in lines
+    )
+
+
+class Dialog(ModalScreen[T | None]):
+    """A titled box; its result is ``None`` where it was left with nothing done.
+
+    ``hint`` stands before the keys of the live keymap in the last line.
+    """
+
+    BINDINGS = [make_binding(BY_ID["dialog.close"])]
+    DEFAULT_CSS = """
+    Dialog {
+        align: center middle;
+        background: $background 70%;
+        & > #dialog-box {
+            width: 96;
+            max-width: 100%;
+            height: auto;
+            max-height: 100%;
+            border: round $border-focus;
+            border-title-color: $accent;
+            background: $background;
+            padding: 0 1;
+        }
+        #dialog-text { height: auto; max-height: 60%; scrollbar-size-vertical: 1; }
+        #dialog-note { height: auto; color: $alert; }
+        #dialog-hint { height: auto; color: $text-muted; }
+        Input { border: tall $border; background: $surface; }
+        Input:focus { border: tall $border-focus; }
+    }
+    """
+
+    def __init__(self, title: str, lines: Iterable[Line] = (), *, hint: str = "") -> None:
+        super().__init__()
+        self._title = safe(title)
+        self._lines = list(lines)
+        self._hint = hint
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id="dialog-box") as box:
+            box.border_title = Content(self._title)
+            with VerticalScroll(id="dialog-text", can_focus=False):
+                yield Static(as_content(self._lines))
+            yield from self.compose_body()
+            yield Static(id="dialog-note", markup=False)
+            yield Static(id="dialog-hint")
+
+    def on_mount(self) -> None:
+        keys = [self._hint] if self._hint else []
+        for key, active in self.active_bindings.items():
+            command = BY_ID.get(active.binding.id or "")
+            if command is not None and command.footer:
+                keys.append(f"{shown_keys(key)} {command.title}")
+        self.query_one("#dialog-hint", Static).update(Content("   ".join(keys)))
+
+    def compose_body(self) -> Iterable[Widget]:
+        """What stands between the text and the notes."""
+        return ()
+
+    def say(self, sentence: str) -> None:
+        """Shows one sentence about what was just done."""
+        self.query_one("#dialog-note", Static).update(Content(safe(sentence)))
+
+    def action_close(self) -> None:
+        self.dismiss(None)
+
+
+class Prompt(Dialog[str]):
+    """Asks for one line of text; its result is the text, checked."""
+
+    def __init__(
+        self, title: str, lines: Iterable[Line] = (), *, hint: str, value: str = ""
+    ) -> None:
+        super().__init__(title, lines, hint=hint)
+        self._value = value
+
+    def compose_body(self) -> Iterable[Widget]:
+        yield Input(self._value, select_on_focus=False)
+
+    def check(self, value: str) -> str:
+        """What is wrong with the text, as a sentence; empty where nothing is."""
+        return ""
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        problem = self.check(event.value)
+        if problem:
+            self.say(problem)
+        else:
+            self.dismiss(event.value)

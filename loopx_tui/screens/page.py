@@ -1,0 +1,181 @@
+"""A page of text that knows when it was painted, left alone, and read to its end."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Final, TypeVar
+
+from loopx_kernel.text import safe
+from textual.app import ComposeResult
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.timer import Timer
+from textual.widgets import Static
+
+from loopx_tui import clipboard
+from loopx_tui.commands import BY_ID, shown_keys
+from loopx_tui.key_guard import QUIET_SECONDS, KeyGuard
+from loopx_tui.presentation.review import Line
+from loopx_tui.screens.dialog import as_content
+
+T = TypeVar("T")
+
+SMALLEST: Final = (24, 3)
+"""Columns and lines of text without which nobody can be said to have read anything."""
+
+
+class Page(ModalScreen[T | None]):
+    """A title, a scrolled text, a note, and the keys that work with why others do not.
+
+    ``guard`` says which keys count: it begins anew whenever the text, the size
+    or the focus of the terminal changes. Subclasses say in ``why_not`` why a
+    command is greyed, and are told by ``on_disturbed`` and ``on_armed``.
+    """
+
+    DEFAULT_CSS = """
+    Page {
+        background: $background;
+        layout: vertical;
+        & > #page-title { height: 1; padding: 0 1; color: $accent; text-style: bold; }
+        & > #page-scroll {
+            height: 1fr;
+            border: round $border-focus;
+            padding: 0 1;
+            scrollbar-size-vertical: 1;
+        }
+        & > #page-note { height: auto; max-height: 4; padding: 0 1; color: $ask; }
+        & > #page-keys { height: auto; max-height: 4; padding: 0 1; }
+    }
+    """
+
+    def __init__(self, title: str, now: Callable[[], float] = time.monotonic) -> None:
+        super().__init__()
+        self.guard = KeyGuard(now)
+        self.end_seen = False
+        self._title = safe(title)
+        self._text: list[Line] = []
+        self._arming: Timer | None = None
+
+    def why_not(self, command_id: str) -> str:
+        """Why a command cannot be used now; empty if it can."""
+        return ""
+
+    def on_disturbed(self) -> None:
+        """What the screen shows is about to change."""
+
+    def on_armed(self) -> None:
+        """The screen was painted and left alone; keys count from now on."""
+
+    # The screen
+
+    def compose(self) -> ComposeResult:
+        yield Static(Content(self._title), id="page-title")
+        with VerticalScroll(id="page-scroll", can_focus=False):
+            yield Static(id="page-text")
+        yield Static(id="page-note")
+        yield Static(id="page-keys")
+
+    def on_mount(self) -> None:
+        self.watch(self._scroll, "scroll_y", self._scrolled, init=False)
+        self.watch(self.app, "app_focus", self.cover, init=False)
+
+    def on_resize(self) -> None:
+        self.cover()
+
+    def on_screen_resume(self) -> None:
+        self.cover()
+
+    @property
+    def _scroll(self) -> VerticalScroll:
+        return self.query_one("#page-scroll", VerticalScroll)
+
+    @property
+    def too_small(self) -> bool:
+        """Whether there is too little room to read."""
+        size = self._scroll.scrollable_content_region.size
+        return size.width < SMALLEST[0] or size.height < SMALLEST[1]
+
+    def show(self, lines: list[Line]) -> None:
+        """Replaces the text; an equal one changes nothing."""
+        if lines == self._text:
+            return
+        self._text = lines
+        self.end_seen = False
+        self.query_one("#page-text", Static).update(as_content(lines))
+        self.cover()
+
+    def say(self, sentence: str) -> None:
+        """Shows one sentence about what was just done."""
+        self.query_one("#page-note", Static).update(Content(safe(sentence)))
+
+    def show_keys(self) -> None:
+        """Shows the keys of the live keymap, greyed ones with their reasons."""
+        keys: list[Content] = []
+        reasons: dict[str, None] = {}
+        for key, active in self.active_bindings.items():
+            command = BY_ID.get(active.binding.id or "")
+            if command is None or not command.footer:
+                continue
+            why_not = self.why_not(command.id)
+            if why_not:
+                reasons.setdefault(why_not)
+            style = "$text-dim" if why_not else "bold $accent"
+            keys.append(
+                Content.assemble((shown_keys(key), style), (f" {command.title}", "$text-dim"))
+            )
+        lines = [Content("   ").join(keys)]
+        lines += [Content.styled(safe(reason), "$text-dim") for reason in reasons]
+        self.query_one("#page-keys", Static).update(Content("\n").join(lines))
+
+    # What was seen
+
+    def cover(self, *_: object) -> None:
+        """The screen is about to differ: keys count again only after it was painted."""
+        self.guard.cover()
+        self.on_disturbed()
+        self.call_after_refresh(self._painted)
+
+    def _painted(self) -> None:
+        self.guard.painted()
+        self._note_end()
+        if self._arming is not None:
+            self._arming.stop()
+        self._arming = self.set_timer(QUIET_SECONDS, self._arm)
+        self.show_keys()
+
+    def _arm(self) -> None:
+        if self.guard.quiet:
+            self._arming = self.set_timer(QUIET_SECONDS / 4, self._arm)
+        else:
+            self.on_armed()
+            self.show_keys()
+
+    def _scrolled(self, *_: object) -> None:
+        self.call_after_refresh(self._note_end)
+
+    def _note_end(self) -> None:
+        scroll = self._scroll
+        at_end = scroll.scroll_offset.y >= scroll.max_scroll_y
+        if self._text and at_end and not self.too_small and not self.end_seen:
+            self.end_seen = True
+            self.show_keys()
+
+    # Actions that decide nothing
+
+    async def action_copy(self) -> None:
+        text = "\n".join(line.text for line in self._text)
+        self.say(await clipboard.copy(text, self.app.copy_to_clipboard))
+
+    def action_scroll_by(self, lines: int) -> None:
+        self._scroll.scroll_relative(y=lines, animate=False)
+
+    def action_scroll_pages(self, pages: int) -> None:
+        self._scroll.scroll_relative(y=pages * self._scroll.size.height, animate=False)
+
+    def action_scroll_top(self) -> None:
+        self._scroll.scroll_home(animate=False)
+
+    def action_scroll_bottom(self) -> None:
+        self._scroll.scroll_end(animate=False)

@@ -1,0 +1,303 @@
+"""The review screen: one gate, all that a decision about it needs, and the decision."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
+
+from loopx_kernel.errors import LoopxError
+from loopx_kernel.text import safe
+from textual import events, work
+from textual.binding import BindingType
+
+from loopx_tui.commands import bindings_for
+from loopx_tui.decisions import Course
+from loopx_tui.desk import Desk, Difference, Ledger, Look, differences, explain
+from loopx_tui.key_guard import HOLD_SECONDS
+from loopx_tui.presentation import review as shown
+from loopx_tui.presentation.review import Line
+from loopx_tui.screens.confirm_id import AskReason, AskTime, ConfirmId
+from loopx_tui.screens.dialog import Dialog
+from loopx_tui.screens.page import Page
+from loopx_tui.screens.passphrase import PassphraseScreen, SignScreen
+
+if TYPE_CHECKING:
+    from loopx_kernel.domain.gate import Outcome
+    from loopx_kernel.workspace import Done, KeyChoice, Unsigned
+
+RESCAN_SECONDS: Final = 2.0
+OUTCOMES: Final[dict[str, Outcome]] = {
+    "review.approve": "approved",
+    "review.reject": "rejected",
+    "review.defer": "deferred",
+}
+PROGRESS: Final = {
+    "fixing": "Fixing the statement …",
+    "unlocking": "Opening the key …",
+    "appending": "Recording …",
+}
+
+Recorded = Literal["recorded", "not recorded", "unknown"]
+
+
+class ReviewScreen(Page["Done[Any]"]):
+    """Shows one gate, by its ids, and takes a decision about it.
+
+    Nothing is decided but by a decision key pressed on a text that was read,
+    followed by a signature. Its result is what was recorded, or ``None``. The
+    ledger is opened by ``open_ledger`` and used off the event loop; ``now`` is
+    a monotonic clock in seconds, and ``pressed_at`` when a key was pressed by it.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("review")]
+
+    def __init__(
+        self,
+        goal_id: str,
+        gate_id: str,
+        open_ledger: Callable[[], Ledger],
+        *,
+        now: Callable[[], float] = time.monotonic,
+        pressed_at: Callable[[events.Key], float] = lambda event: event.time,
+    ) -> None:
+        super().__init__(f"{gate_id} · {goal_id}", now)
+        self.goal_id = goal_id
+        self.gate_id = gate_id
+        self._desk = Desk(open_ledger, goal_id, gate_id)
+        self._now = now
+        self._pressed_at = pressed_at
+        self._course = Course()
+        self._look: Look | None = None
+        self._changes: tuple[Difference, ...] = ()
+        self._reason = ""
+        self._dialog: Dialog[str] | None = None
+
+    @property
+    def course(self) -> Course:
+        """Where the decision stands."""
+        return self._course
+
+    @property
+    def recorded(self) -> Recorded:
+        """Whether a decision of this screen is in the journal; for the app's last words."""
+        if self._course.done is not None:
+            return "recorded"
+        return "unknown" if self._course.writing else "not recorded"
+
+    # Reading
+
+    def on_mount(self) -> None:
+        self.say("Reading the gate …")
+        self.set_interval(RESCAN_SECONDS, self.look_again)
+        self.look_again()
+
+    @work(exclusive=True, group="look")
+    async def look_again(self) -> None:
+        """Reads the gate again; what changed in it is shown and stops a decision under way."""
+        try:
+            look = await asyncio.to_thread(self._desk.look)
+        except Exception as error:
+            self._lost(error)
+        else:
+            self._take(look)
+
+    def _lost(self, error: Exception) -> None:
+        if self._course.over or self._course.writing:
+            return
+        self._look = None
+        self._stop("It cannot be read any more")
+        self.show([Line(f"▲ {safe(explain(error))}", "alert")])
+
+    def _take(self, look: Look) -> None:
+        if self._course.over or self._course.writing:
+            return
+        changes = differences(self._look.gate, look.gate) if self._look else ()
+        if self._look is None:
+            self.say(self._course.note)
+        if changes:
+            self._changes = changes
+            self._stop("The gate changed while you looked; read it again")
+        self._look = look
+        lines = shown.review(look, self._reason, self._changes)
+        if not look.open:
+            self._stop(f"{self.gate_id} is {look.status}")
+            self._course = self._course.step("settle")
+            lines = [*shown.settled(look), Line(), *lines]
+        self.show(lines)
+
+    def _stop(self, sentence: str) -> None:
+        """Ends a decision under way with nothing written, and says why."""
+        if self._course.busy and self._course.can("cancel"):
+            self._course = self._course.step("cancel")
+            sentence += "; nothing was written"
+        if self._dialog is not None:
+            self._dialog.dismiss(None)
+            self._dialog = None
+        # What made a decision fail says more than what was seen afterwards.
+        self.say(self._course.note if self._course.phase == "failed" else sentence)
+
+    # Keys
+
+    def on_disturbed(self) -> None:
+        self._course = self._course.step("disturb")
+
+    def on_armed(self) -> None:
+        if self._look is not None:
+            self._course = self._course.step("arm")
+
+    def why_not(self, command_id: str) -> str:
+        if command_id not in OUTCOMES:
+            return ""
+        if self._look is None:
+            return "The gate is not read"
+        reasons = (
+            (self._course.over, f"{self.gate_id} is decided"),
+            (bool(self._look.no_signing), self._look.no_signing),
+            (self.too_small, "This window is too small to read it; make it larger"),
+            (
+                command_id == "review.approve" and not self.end_seen,
+                "Approving opens at the end of the text; scroll down to it",
+            ),
+        )
+        return next((sentence for holds, sentence in reasons if holds), "")
+
+    def on_key(self, event: events.Key) -> None:
+        ticket = self.guard.press(self._pressed_at(event))
+        active = self.active_bindings.get(event.key)
+        command_id = active.binding.id if active and active.binding.id else ""
+        if command_id in OUTCOMES:
+            event.stop()
+            self._hold(command_id, ticket)
+        elif command_id == "review.reason" and ticket is None:
+            event.stop()
+
+    def on_paste(self, event: events.Paste) -> None:
+        self.guard.pasted(event.time)
+
+    def _hold(self, command_id: str, ticket: int | None) -> None:
+        """Waits until it is known that the key was not the start of a paste."""
+        why_not = self.why_not(command_id)
+        if why_not:
+            self.say(why_not)
+        elif ticket is not None and self._course.can("choose"):
+            self.set_timer(HOLD_SECONDS, lambda: self._let_go(command_id, ticket))
+
+    def _let_go(self, command_id: str, ticket: int) -> None:
+        free = self.guard.alone(ticket) and self._course.can("choose")
+        if free and not self.why_not(command_id) and self._look is not None:
+            self._decide(self._look, OUTCOMES[command_id])
+
+    def action_choose(self, outcome: str) -> None:
+        # Decision keys are taken in `on_key`, where it is known when they were pressed.
+        self.say(f"Nothing but its own key makes it {outcome}")
+
+    # Deciding
+
+    @work(exclusive=True, group="decision")
+    async def _decide(self, look: Look, outcome: Outcome) -> None:
+        until = await self._chosen(outcome)
+        if not self._course.can("fix"):
+            return
+        try:
+            unsigned, key = await asyncio.to_thread(
+                self._desk.fix, look.gate, outcome, self._reason, until
+            )
+            signing = await self._signature(look, unsigned, key)
+            if self._course.can("append"):
+                self._go(self._course.step("append"))
+                done = await asyncio.to_thread(self._desk.append, unsigned, signing)
+                await self._finish(done, unsigned, outcome)
+        except Exception as error:
+            self._go(self._course.step("fail", note=f"Not recorded: {explain(error)}"))
+            self.look_again()
+
+    async def _chosen(self, outcome: Outcome) -> str:
+        """Begins; the time a deferral was given."""
+        if outcome != "deferred":
+            self._go(self._course.step("choose", outcome=outcome))
+            return ""
+        self._go(self._course.step("ask", outcome=outcome))
+        until = await self._ask(AskTime(self.gate_id))
+        self._go_on_or_cancel("answer", until)
+        return until or ""
+
+    async def _signature(self, look: Look, unsigned: Unsigned, key: KeyChoice) -> object:
+        """The opened key, to be used where the course can now append."""
+        lines = shown.fixed(unsigned, key)
+        if look.gate.irreversible:
+            self._go(self._course.step("fix_irreversible"))
+            if self._course.can("name"):
+                self._go_on_or_cancel("name", await self._ask(ConfirmId(self.gate_id, lines)))
+        else:
+            self._go(self._course.step("fix"))
+        while self._course.can("unlock"):
+            typed = await self._ask(
+                PassphraseScreen(lines, self._course.note)
+                if key.needs_passphrase
+                else SignScreen(lines, self._now)
+            )
+            self._go_on_or_cancel("unlock", typed)
+            if typed is None or not self._course.can("append"):
+                break
+            try:
+                passphrase = typed.encode() if key.needs_passphrase else None
+                return await asyncio.to_thread(self._desk.unlock, key, passphrase)
+            except LoopxError as error:
+                if error.code != "wrong_passphrase":
+                    raise
+                self._go(self._course.wrong_passphrase(error.message))
+        return None
+
+    def _go_on_or_cancel(
+        self, step: Literal["answer", "name", "unlock"], typed: str | None
+    ) -> None:
+        if typed is None:
+            self._go(self._course.step("cancel", note="Cancelled; nothing was written"))
+        else:
+            self._go(self._course.step(step, note=""))
+
+    async def _ask(self, dialog: Dialog[str]) -> str | None:
+        self._dialog = dialog
+        try:
+            return await self.app.push_screen_wait(dialog)
+        finally:
+            self._dialog = None
+
+    async def _finish(self, done: Done[Any], unsigned: Unsigned, outcome: str) -> None:
+        self._go(self._course.step("record", done=done, note=""))
+        verify = await asyncio.to_thread(
+            self._desk.verify_command, done.receipt.event_id, unsigned.owner
+        )
+        self.show(shown.receipt(done, unsigned.owner, outcome, verify))
+
+    def _go(self, course: Course) -> None:
+        if course == self._course:
+            return
+        self._course = course
+        self.say(PROGRESS.get(course.phase, course.note))
+        self.show_keys()
+        if course.phase in ("looking", "failed"):
+            self.cover()
+
+    # Leaving, and the reason
+
+    def action_close(self) -> None:
+        if self._course.writing:
+            self.say("It is being recorded; wait for the receipt")
+        elif self._course.busy:
+            self._stop("Cancelled")
+            self.cover()
+        else:
+            self.dismiss(self._course.done)
+
+    @work(exclusive=True, group="reason")
+    async def action_reason(self) -> None:
+        if self._course.busy or self._course.over:
+            return
+        self._course = self._course.step("disturb")
+        typed = await self._ask(AskReason(self.gate_id, self._reason))
+        if typed is not None and self._look is not None:
+            self._reason = typed
+            self._take(self._look)
