@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import datetime
@@ -264,9 +265,7 @@ _CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
 def new_event_id(reading: Reading) -> str:
     """A ULID: 48 bits of milliseconds and 80 random bits, in Crockford's base 32."""
-    import secrets
-
-    number = (int(reading.now.timestamp() * 1000) << 80) | secrets.randbits(80)
+    number = (int(reading.now.timestamp() * 1000) << 80) | int.from_bytes(os.urandom(10))
     return "".join(_CROCKFORD[(number >> shift) & 31] for shift in range(125, -1, -5))
 
 

@@ -21,6 +21,7 @@ from loopx_kernel.domain.event import (
 from loopx_kernel.domain.roster import OpenedGoal, Owner, WorkspaceState
 from loopx_kernel.domain.state import GoalState
 from loopx_kernel.errors import Damaged, LoopxError, UsageError
+from loopx_kernel.store import checkpoint
 from loopx_kernel.store.checkpoint import Checkpoint
 from loopx_kernel.store.files import Files
 from loopx_kernel.store.journal import Journal
@@ -49,10 +50,30 @@ class Ledger(ABC):
         self.damage: Damaged | None = None
         self.has_tail = False
         self.exists = False
+        self._cache: Path | None = None
+        self._seen: Checkpoint | None = None
+        self._unsaved = 0
 
     def refresh(self) -> None:
         """Folds the lines that are new; content never raises."""
-        result = self.journal.read(self.position)
+        self._read_on()
+        if self._seen is not None:
+            self._confirm(self._seen)
+        if self._cache and self.damage is None and self._unsaved >= resume.EVERY:
+            resume.save(self, self._cache)
+            self._unsaved = 0
+
+    def take(self, line: Line) -> None:
+        """Folds one line that follows the present position."""
+        event = self.event_of(line)
+        self.fold(event)
+        self.position = line.position
+        self.exists = True
+        # A signature is not verified twice if a checkpoint can spare it.
+        self._unsaved += resume.EVERY if event.signed else 1
+
+    def _read_on(self, limit: int | None = None) -> None:
+        result = self.journal.read(self.position, limit=limit)
         self.exists = result.exists
         self.damage = result.damage
         self.has_tail = bool(result.tail)
@@ -63,11 +84,21 @@ class Ledger(ABC):
                 self.damage = damage
                 return
 
-    def take(self, line: Line) -> None:
-        """Folds one line that follows the present position."""
-        self.fold(self.event_of(line))
-        self.position = line.position
-        self.exists = True
+    def _resume_from(self, cache: Path) -> None:
+        self._cache = cache
+        self._seen = resume.resume(self, cache)
+        self._unsaved = 0 if self._seen else self._unsaved
+
+    def _confirm(self, seen: Checkpoint) -> None:
+        """The first look after a checkpoint: where it does not fit, read from line 1."""
+        self._seen = None
+        if self.damage is None or self.position.seq != seen.seq:
+            return
+        self.position = self.start
+        self.reset()
+        self._read_on()
+        if self.damage is None:
+            self.damage = resume.rolled_back(self, seen)
 
     def event_of(self, line: Line) -> Event:
         """The event of a line that proved itself; one that is no event of ours is damage."""
@@ -104,6 +135,18 @@ class Ledger(ABC):
             raise self.damage
 
     @abstractmethod
+    def reset(self) -> None:
+        """The state before the first line."""
+
+    @abstractmethod
+    def is_own(self, state: Any) -> bool:
+        """Whether a stored state is one of this journal."""
+
+    @abstractmethod
+    def rests_on(self) -> str:
+        """A digest of what, outside this journal, its verdicts depend on."""
+
+    @abstractmethod
     def fold(self, event: Event) -> None:
         """Moves the state by one event."""
 
@@ -130,7 +173,23 @@ class RosterLedger(Ledger):
     def __init__(self, layout: Layout, files: Files) -> None:
         journal = Journal(layout.workspace_journal, files)
         super().__init__(WORKSPACE_JOURNAL, journal, START, layout.workspace_quarantine)
+        self.reset()
+
+    def refresh(self) -> None:
+        if self.position == START:
+            self._read_on(limit=1)
+            if self.state.workspace_id:
+                self._resume_from(checkpoint.cache_folder(self.state.workspace_id, self.name))
+        super().refresh()
+
+    def reset(self) -> None:
         self.state = WorkspaceState()
+
+    def is_own(self, state: Any) -> bool:
+        return bool(state.workspace_id == self.state.workspace_id)
+
+    def rests_on(self) -> str:
+        return ""
 
     def fold(self, event: Event) -> None:
         self.state = roster.evolve(self.state, event, self.verdict(event))
@@ -183,29 +242,18 @@ class GoalLedger(Ledger):
         start = Position(0, 0, self.opened.sha256)
         super().__init__(goal_id, journal, start, layout.quarantine(goal_id))
         self.house = house
-        self.state = GoalState(goal_id=goal_id)
-        self._cache = cache
-        self._seen = resume.resume(self, cache) if cache else None
-        self._saved = self.position.seq
+        self.reset()
+        if cache is not None:
+            self._resume_from(cache)
 
-    def refresh(self) -> None:
-        super().refresh()
-        if self._seen is not None:
-            self._confirm(self._seen)
-        far = self.position.seq - self._saved >= resume.EVERY
-        if self._cache and self.damage is None and far:
-            resume.save(self, self._cache)
-            self._saved = self.position.seq
-
-    def _confirm(self, seen: Checkpoint) -> None:
-        """The first look after a checkpoint: where it does not fit, read from line 1."""
-        self._seen = None
-        if self.damage is None or self.position.seq != seen.seq:
-            return
-        self.position = self.start
+    def reset(self) -> None:
         self.state = GoalState(goal_id=self.name)
-        super().refresh()
-        resume.require_seen(self, seen)
+
+    def is_own(self, state: Any) -> bool:
+        return bool(state.goal_id == self.name)
+
+    def rests_on(self) -> str:
+        return resume.owners_digest(self.house.state)
 
     def fold(self, event: Event) -> None:
         if event.seq == 1 and event.event_id != self.opened.event_id:

@@ -12,64 +12,65 @@ from pydantic import ValidationError
 
 from loopx_kernel.domain.canonical import digest
 from loopx_kernel.domain.roster import WorkspaceState
-from loopx_kernel.domain.state import GoalState
 from loopx_kernel.errors import Damaged
 from loopx_kernel.store import checkpoint
 from loopx_kernel.store.checkpoint import Checkpoint
 
 if TYPE_CHECKING:
-    from loopx_kernel.workspace.ledgers import GoalLedger
+    from loopx_kernel.workspace.ledgers import Ledger
 
+FILE = "checkpoint.json"
 EVERY = 64
 
 
-def resume(ledger: GoalLedger, cache: Path) -> Checkpoint | None:
+def resume(ledger: Ledger, cache: Path) -> Checkpoint | None:
     """Puts the ledger where the last checkpoint stood. What does not fit costs a replay."""
-    found = checkpoint.load(cache / "checkpoint.json", fingerprint(), files=ledger.journal.files)
-    if found is None or found.owners_head != owners_digest(ledger.house.state):
+    found = checkpoint.load(cache / FILE, fingerprint(), files=ledger.journal.files)
+    if found is None or found.owners_head != ledger.rests_on():
         return None
     try:
-        state = GoalState.model_validate_json(found.state)
+        state = type(ledger.state).model_validate_json(found.state)
     except ValidationError:
         return None
-    if (state.goal_id, state.seq, state.head) != (ledger.name, found.seq, found.head):
+    if not ledger.is_own(state) or (state.seq, state.head) != (found.seq, found.head):
         return None
     ledger.state = state
     ledger.position = found.position
     return found
 
 
-def save(ledger: GoalLedger, cache: Path) -> bool:
+def save(ledger: Ledger, cache: Path) -> bool:
     """Keeps the present state, after flushing what it rests on. Failing costs only time."""
     ledger.journal.flush()
     position = ledger.position
     return checkpoint.save(
-        cache / "checkpoint.json",
+        cache / FILE,
         Checkpoint(
             fingerprint=fingerprint(),
             seq=position.seq,
             offset=position.offset,
             head=position.head,
-            owners_head=owners_digest(ledger.house.state),
+            owners_head=ledger.rests_on(),
             state=ledger.state.model_dump_json(),
         ),
         files=ledger.journal.files,
     )
 
 
-def require_seen(ledger: GoalLedger, seen: Checkpoint) -> None:
-    """A journal that no longer holds a head seen earlier was rolled back: damage."""
-    if ledger.damage is None and ledger.hash_at(seen.seq) != seen.head:
-        shorter = ledger.position.seq < seen.seq
-        ledger.damage = Damaged(
-            "rolled_back",
-            f"{ledger.journal.path} {'ends before' if shorter else 'no longer holds'} "
-            f"line {seen.seq}, which was seen earlier",
-            next="restore the journal from a backup",
-            path=str(ledger.journal.path),
-            line=seen.seq,
-            kind="shorter" if shorter else "rewritten",
-        )
+def rolled_back(ledger: Ledger, seen: Checkpoint) -> Damaged | None:
+    """The damage of a journal that no longer holds a head seen earlier, or ``None``."""
+    if ledger.hash_at(seen.seq) == seen.head:
+        return None
+    shorter = ledger.position.seq < seen.seq
+    return Damaged(
+        "rolled_back",
+        f"{ledger.journal.path} {'ends before' if shorter else 'no longer holds'} "
+        f"line {seen.seq}, which was seen earlier",
+        next="restore the journal from a backup",
+        path=str(ledger.journal.path),
+        line=seen.seq,
+        kind="shorter" if shorter else "rewritten",
+    )
 
 
 def owners_digest(state: WorkspaceState) -> str:

@@ -12,7 +12,6 @@ from loopx_kernel.domain.needs_you import Difference
 from loopx_kernel.domain.records import Todo
 from loopx_kernel.domain.state import GoalState
 from loopx_kernel.errors import LoopxError
-from loopx_kernel.store.state_file import drift, is_own_rendering, render
 from loopx_kernel.store.state_swap import read_state, replace_rendered
 from loopx_kernel.store.state_text import Header, Row, to_bytes, to_text, unchanged
 
@@ -103,6 +102,7 @@ class StateFile:
 
     def _write(self, data: bytes | None, text: str | None, seq: int) -> bool:
         from loopx_kernel.store.disk import make_folder
+        from loopx_kernel.store.state_file import render
 
         state = self._ledger.state
         handoff = state.handoff
@@ -119,6 +119,8 @@ class StateFile:
         return replace_rendered(self.path, data, to_bytes(content), files=self._core.files)
 
     def _drift(self, parsed: Parsed) -> tuple[Difference, ...]:
+        from loopx_kernel.store.state_file import drift, is_own_rendering
+
         state = self._ledger.state
         seq = _seq(parsed)
         if is_own_rendering(parsed) and seq != state.list_seq:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
@@ -81,7 +80,7 @@ class Workspace:
         core = Core(Layout(root.absolute()), clock or SystemClock())
         core.require_writable()
         core.layout.make(core.files)
-        command = CreateWorkspace(workspace_id=secrets.token_hex(16))
+        command = CreateWorkspace(workspace_id=os.urandom(16).hex())
         try:
             commit(core, Order(WORKSPACE_JOURNAL, command, roster.decide, CODE, house=True))
         except LoopxError as error:
