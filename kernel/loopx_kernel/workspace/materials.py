@@ -107,17 +107,10 @@ class Materials:
 
     def owner_lines(self) -> list[str]:
         """The present owners as lines of an OpenSSH allowed_signers file."""
-        from loopx_kernel.trust.keys import parse_public_line
-        from loopx_kernel.trust.owners import make_owner, render_line
+        from loopx_kernel.trust.owners import Owner, render_line
 
         return [
-            render_line(
-                make_owner(
-                    owner.name,
-                    parse_public_line(owner.key),
-                    allow_unattended=owner.allow_unattended,
-                )
-            )
+            render_line(Owner(owner.name, owner.key, owner.fingerprint, owner.allow_unattended))
             for owner in self.core.house.state.present_owners
         ]
 
