@@ -161,9 +161,9 @@ def _part(
     kind: EventType[Any, Any], part: dict[str, Any]
 ) -> tuple[EventType[GoalState, Any], dict[str, Any]]:
     name = part.get("type")
-    if name not in kind.parts:
+    if not isinstance(name, str) or name not in kind.parts:
         raise UsageError("invalid_event", f"{kind.name} cannot carry a part of type {name}")
-    return event_type(str(name)), {key: value for key, value in part.items() if key != "type"}
+    return event_type(name), {key: value for key, value in part.items() if key != "type"}
 
 
 def facts_of(event: Event, verdict: Verdict = UNSIGNED) -> Facts:

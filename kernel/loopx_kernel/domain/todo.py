@@ -123,11 +123,11 @@ class HandedIn(Record):
     tests: Tests | None = None
     proven: Flag = False
     note: Line = ""
-    parts: tuple[dict[str, Any], ...] = ()
 
 
 class Completed(HandedIn):
     reason: Line = ""
+    parts: tuple[dict[str, Any], ...] = ()
 
 
 class Aside(Record):
@@ -350,7 +350,7 @@ def _check_completed(state: GoalState, payload: Completed, facts: Facts) -> None
         if todo.requires_statement and not (payload.proven and payload.tests == "passed"):
             raise Denied(
                 "missing_evidence",
-                f"{todo.id} is done only with a report that a machine can read and that says passed",
+                f"{todo.id} is done only with a machine-readable report that says passed",
                 next=f"loopx todo complete {todo.id} --evidence REPORT.xml --tests passed",
                 todo_id=todo.id,
             )

@@ -87,7 +87,6 @@ def line(
     payload: dict[str, Any],
     actor: Actor = CLAUDE,
     at: datetime = NOW,
-    signed: Signed | None = None,
     **changed: Any,
 ) -> Event:
     """The line that would follow this state, whether or not it is legal."""
@@ -100,7 +99,7 @@ def line(
         "actor_kind": actor.kind,
         "actor_agent_id": actor.id,
         "payload": payload,
-        "signed": signed,
+        "signed": None,
         "request": digest({"event_type": event_type, "seq": seq}),
         "seq": seq,
         "schema_version": EVENT_SCHEMA,
@@ -148,7 +147,7 @@ class Book:
         by_owner = actor.kind == "owner"
         signed = signed_for(self.state, draft.object_id, at) if by_owner else None
         verdict = GOOD if by_owner else UNSIGNED
-        event = line(self.state, draft.event_type, payload, actor, look.now, signed)
+        event = line(self.state, draft.event_type, payload, actor, look.now, signed=signed)
         facts = Facts(
             actor=actor,
             at=look.now,

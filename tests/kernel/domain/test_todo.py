@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from loopx_kernel.domain.event import Actor, Context
 from loopx_kernel.domain.gate import Action, DecideGate, RequestGate
 from loopx_kernel.domain.records import WaitingOn
 from loopx_kernel.domain.rules import parse_acceptance
@@ -14,7 +13,6 @@ from loopx_kernel.domain.todo import (
     ReopenTodo,
     SetAside,
     UpdateTodo,
-    require_registered,
 )
 from loopx_kernel.errors import Conflict, Denied, Fenced, LoopxError, UsageError
 
@@ -31,7 +29,6 @@ from tests.kernel.domain.build import (
     dark_mode,
     evidence,
     opened,
-    reading,
     refused,
 )
 
@@ -247,11 +244,3 @@ def test_result_and_proof_must_follow_from_the_evidence() -> None:
     book.write("todo.updated", payload)
     assert book.state.alerts[-1].code == "invalid_event"
     assert book.todo("T3").version == 5
-
-
-def test_an_unregistered_agent_is_named() -> None:
-    context = Context(Actor(kind="agent", id="stranger"), reading(NOW), frozenset({"codex"}))
-    with pytest.raises(UsageError) as caught:
-        require_registered(context)
-    assert caught.value.code == "unknown_agent"
-    require_registered(Context(CODEX, reading(NOW), frozenset({"codex"})))
