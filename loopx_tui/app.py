@@ -1,0 +1,174 @@
+"""The terminal UI: wires feed, screens, keymap and themes, and ends when it is told to."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from loopx_kernel.text import safe
+from textual.app import App
+from textual.binding import BindingType
+from textual.screen import Screen
+
+from loopx_tui import strings
+from loopx_tui.ending import Ending
+from loopx_tui.feed import Feed, Feeding, Snapshot, Told
+from loopx_tui.presentation.header import Place
+from loopx_tui.screens.main import MainScreen
+from loopx_tui.theme_files import available, choose
+from loopx_tui.themes import Theme, suggested, to_textual
+
+if TYPE_CHECKING:
+    from loopx_tui.decisions import Ledger
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How the app was started. ``path`` is where the workspace is looked for."""
+
+    path: Path
+    goal_id: str | None = None
+    read_only: bool = False
+    theme: str | None = None
+    mouse: bool = True
+    ascii_only: bool = False
+    demo: bool = False
+
+
+class LoopxApp(App[None]):
+    """One workspace on one screen. ``feed`` and ``clock`` are others in tests and pictures."""
+
+    TITLE = strings.APP
+    CSS_PATH = "styles/loopx.tcss"
+    ENABLE_COMMAND_PALETTE = False
+    BINDINGS: ClassVar[list[BindingType]] = []
+
+    def __init__(
+        self,
+        options: Options,
+        *,
+        feed: Feeding | None = None,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        place: Place | None = None,
+    ) -> None:
+        super().__init__()
+        self.animation_level = "none"
+        self.options = options
+        self.keys: Mapping[str, str] = {}
+        self.feed: Feeding = feed or Feed(
+            options.path, goal_id=options.goal_id, read_only=options.read_only
+        )
+        self._clock = clock
+        self._place = place or _place(options)
+        self._root = options.path
+        self._asked_goal = options.goal_id
+        self._notices: list[str] = []
+        self._theme_name = ""
+        self._watching: asyncio.Task[None] | None = None
+        chosen = choose(options.theme or suggested(self.console.color_system))
+        self._wear(chosen.theme)
+        if chosen.notice:
+            self._notices.append(chosen.notice)
+
+    def get_default_screen(self) -> Screen[None]:
+        self.main = MainScreen(
+            self._place,
+            select=self.feed.select,
+            clock=self._clock,
+            ascii_only=self.options.ascii_only,
+        )
+        return self.main
+
+    def on_mount(self) -> None:
+        if not self.is_headless:
+            Ending(self._leave).arm()
+        self.call_after_refresh(self._begin)
+
+    def _begin(self) -> None:
+        """After the first paint: the slow imports, the keys, the first reading."""
+        self.feed.start(self.post_message)
+        self._watching = asyncio.create_task(self.feed.watch())
+        from loopx_tui.keymap import load
+
+        keymap = load()
+        self.keys = keymap.keys
+        self.set_keymap(dict(keymap.keys))
+        for notice in [*self._notices, *keymap.notices]:
+            self.notify(notice, severity="warning", markup=False)
+
+    def on_snapshot(self, snapshot: Snapshot) -> None:
+        self._root = snapshot.told.root
+        self.main.take(snapshot)
+        self._say_unknown_goal(snapshot.told)
+
+    def _say_unknown_goal(self, told: Told) -> None:
+        asked, self._asked_goal = self._asked_goal, None
+        if asked is None or told.view is None:
+            return
+        known = [goal.goal_id for goal in told.view.goals]
+        known += [item.goal_id for item in told.view.unread]
+        if asked not in known:
+            shown = told.goal_id or strings.NOTHING
+            self.notify(
+                safe(strings.NO_SUCH_GOAL.format(goal=asked, shown=shown)),
+                severity="warning",
+                markup=False,
+            )
+
+    def on_unmount(self) -> None:
+        self.feed.stop()
+        if self._watching is not None:
+            self._watching.cancel()
+
+    def on_app_focus(self) -> None:
+        self.main.refocused()
+
+    def on_app_blur(self) -> None:
+        self.main.refocused()
+
+    def open_ledger(self) -> Ledger:
+        """A workspace of its own for a decision; for worker threads."""
+        from loopx_kernel.workspace import Workspace
+
+        return Workspace.open(self._root, read_only=self.options.read_only)
+
+    def next_theme(self) -> str:
+        """Takes the theme that follows; returns the sentence that says which."""
+        found = available()
+        names = sorted(found.themes)
+        if len(names) < 2:
+            return strings.NO_OTHER_THEME
+        here = names.index(self._theme_name) if self._theme_name in names else -1
+        theme = found.themes[names[(here + 1) % len(names)]]
+        self._wear(theme)
+        return " ".join([strings.THEME_IS.format(label=theme.label), *found.notices])
+
+    def redraw(self) -> None:
+        """Draws the whole screen again, for a terminal that lost it."""
+        self.screen.refresh(layout=True)
+        self.refresh(layout=True)
+
+    def _wear(self, theme: Theme) -> None:
+        self._theme_name = theme.name
+        self.register_theme(to_textual(theme, in_colour=not self.no_color))
+        self.theme = f"loopx-{theme.name}"
+
+    def _leave(self, status: int) -> None:
+        self.exit(return_code=status)
+
+
+def _place(options: Options) -> Place:
+    import getpass
+    import platform
+
+    try:
+        who = f"{getpass.getuser()}@{platform.node().partition('.')[0]}"
+    except (OSError, KeyError):
+        who = ""
+    path, home = str(options.path), str(Path.home())
+    shown = f"~{path[len(home) :]}" if path == home or path.startswith(f"{home}/") else path
+    return Place(shown, who, read_only=options.read_only, demo=options.demo)

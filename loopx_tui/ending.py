@@ -1,0 +1,75 @@
+"""Ending in time: when a signal says so, or when the terminal is gone without any."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import select
+import signal
+import sys
+import termios
+import threading
+from collections.abc import Callable
+from typing import Any
+
+_LIMIT_SECONDS = 1.5
+_HANG_UP = 128 + signal.SIGHUP
+# Main screen, cursor, no mouse, no bracketed paste, no focus events, plain colours.
+_RESTORE = b"\x1b[?1049l\x1b[?25h\x1b[?1000;1003;1006;1015;2004;1004l\x1b[<u\x1b[0m"
+
+
+class Ending:
+    """Ends the process within two seconds after SIGHUP, SIGTERM or the terminal's end.
+
+    ``leave`` is called on the event loop with the exit status; where it does
+    not get the process to its end in time, the terminal is restored as far as
+    it goes and the process ended from a thread.
+    """
+
+    def __init__(self, leave: Callable[[int], object]) -> None:
+        self._leave = leave
+        self._begun = threading.Event()
+        self._terminal = _terminal_state()
+
+    def arm(self) -> None:
+        """Handles the signals, even where they were ignored at the start; call on the loop."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGHUP, signal.SIGTERM):
+            loop.add_signal_handler(number, self._begin, 128 + number)
+        watcher = threading.Thread(
+            target=self._watch_terminal, args=(loop,), name="loopx-terminal", daemon=True
+        )
+        watcher.start()
+
+    def _begin(self, status: int) -> None:
+        if self._begun.is_set():
+            return
+        self._begun.set()
+        timer = threading.Timer(_LIMIT_SECONDS, self._force, (status,))
+        timer.daemon = True
+        timer.start()
+        self._leave(status)
+
+    def _watch_terminal(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Sleeps until the terminal hangs up; some ways of losing it send no signal."""
+        poll = select.poll()
+        poll.register(sys.__stdin__.fileno() if sys.__stdin__ else 0, 0)
+        poll.poll()
+        with contextlib.suppress(RuntimeError):
+            loop.call_soon_threadsafe(self._begin, _HANG_UP)
+
+    def _force(self, status: int) -> None:
+        with contextlib.suppress(OSError, termios.error, ValueError):
+            if self._terminal is not None:
+                termios.tcsetattr(0, termios.TCSANOW, self._terminal)
+            os.set_blocking(2, False)
+            os.write(2, _RESTORE)
+        os._exit(status)
+
+
+def _terminal_state() -> list[Any] | None:
+    try:
+        return termios.tcgetattr(0)
+    except termios.error:
+        return None

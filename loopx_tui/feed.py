@@ -1,0 +1,197 @@
+"""From the disk to the screen: one thread that owns the workspace and posts snapshots.
+
+The app tells it what changed and which goal is selected; it reads, judges and
+posts. The kernel is imported in this thread, after the first paint.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from textual.message import Message
+
+from loopx_tui import strings
+
+if TYPE_CHECKING:
+    from loopx_kernel.views.workspace import WorkspaceView
+    from loopx_kernel.workspace import EventRow
+
+    from loopx_tui.reading import Reader
+    from loopx_tui.watching import Change
+
+EVENTS_SHOWN = 500
+Liveness = Literal["start", "live", "polling", "down"]
+"""How changes are noticed; ``start`` until watching has begun."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What one reading gave.
+
+    ``view`` is ``None`` where there is no workspace, and ``missing`` says so in
+    a sentence. ``events`` belong to ``goal_id``. ``observed`` is the time of
+    the last reading that differed; UTC.
+    """
+
+    root: Path
+    view: WorkspaceView | None = None
+    goal_id: str | None = None
+    events: tuple[EventRow, ...] = ()
+    observed: datetime | None = None
+    missing: str = ""
+    read_only: bool = False
+
+
+class Snapshot(Message):
+    """A reading for the screen; a later one stands for all before it."""
+
+    def __init__(self, told: Told, mode: Liveness, reason: str) -> None:
+        super().__init__()
+        self.told = told
+        self.mode = mode
+        self.reason = reason
+
+    def can_replace(self, message: Message) -> bool:
+        return isinstance(message, Snapshot)
+
+
+class Feeding(Protocol):
+    """What the app needs of its feed."""
+
+    def start(self, post: Callable[[Snapshot], object]) -> None:
+        """Begins to read and to post, from another thread."""
+
+    def select(self, goal_id: str) -> None:
+        """Reads this goal's events from now on."""
+
+    async def watch(self) -> None:
+        """Follows the files until cancelled."""
+
+    def stop(self) -> None:
+        """Posts nothing more; does not wait for a reading under way."""
+
+
+@dataclass(slots=True)
+class _Wish:
+    """What is to be read next. ``goals`` names those that changed, all where ``everything``."""
+
+    everything: bool = True
+    goals: set[str] = field(default_factory=set)
+    events: bool = True
+    stop: bool = False
+
+    @property
+    def due(self) -> bool:
+        return self.everything or self.events or self.stop or bool(self.goals)
+
+
+class Feed:
+    """The feed of one workspace, found from ``start`` upwards, or waited for there."""
+
+    def __init__(self, start: Path, *, goal_id: str | None, read_only: bool) -> None:
+        self._start = start
+        self._goal_id = goal_id
+        self._read_only = read_only
+        self._wish = _Wish()
+        self._ready = threading.Condition()
+        self._mode: tuple[Liveness, str] = ("start", "")
+        self._directories: set[Path] = set()
+        self._told = Told(start)
+        self._post: Callable[[Snapshot], object] = lambda _: None
+
+    def start(self, post: Callable[[Snapshot], object]) -> None:
+        self._post = post
+        # A daemon, so that quitting never waits for a long reading.
+        threading.Thread(target=self._run, name="loopx-feed", daemon=True).start()
+
+    def stop(self) -> None:
+        with self._ready:
+            self._wish.stop = True
+            self._ready.notify()
+
+    def select(self, goal_id: str) -> None:
+        with self._ready:
+            if goal_id != self._goal_id:
+                self._goal_id = goal_id
+                self._wish.events = True
+                self._ready.notify()
+
+    async def watch(self) -> None:
+        from loopx_tui.watching import changes
+
+        stop = asyncio.Event()
+        try:
+            async for change in changes(lambda: self._directories, stop=stop):
+                self.changed(change)
+        finally:
+            stop.set()
+
+    def changed(self, change: Change) -> None:
+        """Something differs on disk, or in the way it is watched."""
+        with self._ready:
+            differs = (change.mode, change.reason) != self._mode
+            self._mode = (change.mode, change.reason)
+            goals, everything = self._concerned(change)
+            self._wish.goals |= goals
+            self._wish.everything |= everything
+            self._wish.events |= bool(change.paths)
+            if self._wish.due:
+                self._ready.notify()
+        if differs:
+            self._say(self._told)
+
+    def _concerned(self, change: Change) -> tuple[set[str], bool]:
+        """The goals whose files are among the changed ones, and whether any other file is."""
+        goals, everything = set(), False
+        folder = self._told.root / ".loopx"
+        for path in change.paths:
+            parts = path.relative_to(folder).parts if path.is_relative_to(folder) else ()
+            if len(parts) > 2 and parts[0] in ("runtime", "goals") and parts[1] != "_workspace":
+                goals.add(parts[1])
+            else:
+                everything = True
+        return goals, everything
+
+    def _run(self) -> None:
+        try:
+            self._follow()
+        except Exception as error:
+            # A defect of ours must not leave a screen that looks alive.
+            self._mode = (
+                "down",
+                strings.FEED_FAILED.format(error=f"{type(error).__name__}: {error}"),
+            )
+            self._say(self._told)
+
+    def _follow(self) -> None:
+        from loopx_tui.reading import Reader
+
+        reader = Reader(self._start, read_only=self._read_only)
+        self._directories = reader.directories()
+        while True:
+            with self._ready:
+                if not self._wish.due:
+                    self._ready.wait(reader.seconds_to_deadline())
+                wish, self._wish = self._wish, _Wish(everything=False, events=False)
+                goal_id = self._goal_id
+            if wish.stop:
+                return
+            self._read(reader, wish, goal_id)
+
+    def _read(self, reader: Reader, wish: _Wish, goal_id: str | None) -> None:
+        for told in reader.read(wish.goals, everything=wish.everything, goal_id=goal_id):
+            if self._wish.stop:
+                return
+            self._told = told
+            self._directories = reader.directories()
+            self._say(told)
+
+    def _say(self, told: Told) -> None:
+        if not self._wish.stop:
+            self._post(Snapshot(told, *self._mode))

@@ -1,0 +1,1 @@
+"""The panes of the first screen, a module each, named as on the screen."""

@@ -1,0 +1,25 @@
+"""The pane Todos: the selected goal's work by state."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from loopx_tui import strings
+from loopx_tui.panes.pane import GoalPane, Picture
+from loopx_tui.presentation import todos
+from loopx_tui.presentation.pen import Pen
+from loopx_tui.presentation.scene import Scene
+
+if TYPE_CHECKING:
+    from loopx_kernel.views.goal import GoalView
+
+
+class TodosPane(GoalPane):
+    """The selected goal's work by state."""
+
+    TITLE = strings.TODOS
+    COLUMNS = todos.COLUMNS
+    EMPTY = strings.NO_TODOS
+
+    def of_goal(self, goal: GoalView, scene: Scene, pen: Pen) -> Picture:
+        return Picture(todos.heading(goal, pen), todos.rows(goal, pen))

@@ -1,0 +1,124 @@
+"""The header: where the ledger is, whether it holds, what waits, and how live this is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, NamedTuple
+
+from loopx_kernel.text import safe
+from rich.cells import cell_len
+
+from loopx_tui import strings
+from loopx_tui.presentation.cells import Cell
+from loopx_tui.presentation.needs import count
+from loopx_tui.presentation.pen import Pen
+
+if TYPE_CHECKING:
+    from loopx_kernel.views.goal import GoalView
+    from loopx_kernel.views.workspace import WorkspaceView
+
+GAP = 2
+_MODE_STYLES = {"start": "text-dim", "live": "fresh", "polling": "stale", "down": "alert"}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the app looks, and as whom."""
+
+    path: str
+    user_host: str = ""
+    read_only: bool = False
+    demo: bool = False
+
+
+class Bar(NamedTuple):
+    """One line in two parts; each part is a row of facts, the facts made of cells."""
+
+    left: tuple[Cell, ...]
+    right: tuple[Cell, ...]
+
+
+class _Fact(NamedTuple):
+    cell: Cell
+    priority: int
+    right: bool = False
+
+
+def header(
+    place: Place,
+    view: WorkspaceView | None,
+    goal: GoalView | None,
+    *,
+    mode: str,
+    observed: datetime | None,
+    pen: Pen,
+    width: int,
+) -> Bar:
+    """The header in ``width`` cells; what matters least vanishes first."""
+    facts = _place_facts(place)
+    if view is not None:
+        facts += _ledger_facts(view, goal, pen)
+    if observed is not None:
+        time = strings.AS_OF.format(time=pen.clock(observed, seconds=True))
+        facts.append(_Fact(Cell(time, "text-dim"), 4, right=True))
+    live = Cell(f"{pen.glyph('live')} {strings.MODES[mode]}", _MODE_STYLES[mode])
+    facts.append(_Fact(live, 8, right=True))
+    return _fitted(facts, width)
+
+
+def _place_facts(place: Place) -> list[_Fact]:
+    facts = [_Fact(Cell(strings.APP, "accent"), 1), _Fact(Cell(safe(place.path)), 3)]
+    if place.user_host:
+        facts.append(_Fact(Cell(safe(place.user_host), "text-dim"), 0))
+    if place.demo:
+        facts.append(_Fact(Cell(strings.DEMO, "past"), 9))
+    if place.read_only:
+        facts.append(_Fact(Cell(strings.READ_ONLY, "paused"), 7))
+    return facts
+
+
+def _ledger_facts(view: WorkspaceView, goal: GoalView | None, pen: Pen) -> list[_Fact]:
+    waiting, alerts = count(view), len(view.envelope.alert_reasons)
+    facts = []
+    if waiting:
+        text = strings.NEED_YOU[waiting == 1].format(count=waiting)
+        facts.append(_Fact(Cell(f"{pen.glyph('need')} {text}", "ask"), 10))
+    else:
+        facts.append(_Fact(Cell(strings.NOTHING_NEEDED, "text-dim"), 6))
+    if alerts:
+        text = strings.ALERT_COUNT[alerts == 1].format(count=alerts)
+        facts.append(_Fact(Cell(f"{pen.glyph('alert')} {text}", "alert"), 9))
+    cover = view.envelope.coverage
+    text = strings.GOAL_COUNT[cover.expected_count == 1].format(
+        read=cover.included_count, all=cover.expected_count
+    )
+    facts.append(_Fact(Cell(text, "text-dim" if cover.complete else "alert"), 5))
+    if goal is not None:
+        facts.append(_Fact(integrity(goal, pen), 6))
+    return facts
+
+
+def integrity(goal: GoalView, pen: Pen) -> Cell:
+    """The goal's head, and how far back its chain was replayed on this machine."""
+    if goal.alerts or goal.reads.damage:
+        return Cell(f"#{goal.seq} {pen.glyph('forged')} not intact", "alert")
+    if goal.verified:
+        return Cell(f"#{goal.seq} {pen.glyph('verified')} {strings.VERIFIED}", "verified")
+    since = strings.TAIL_ONLY.format(seq=goal.verified_from)
+    return Cell(f"#{goal.seq} {pen.glyph('verified')} {since}", "verified")
+
+
+def _fitted(facts: Sequence[_Fact], width: int) -> Bar:
+    kept = list(facts)
+    while _width(kept) > width and len(kept) > 1:
+        kept.remove(min(kept, key=lambda fact: fact.priority))
+    return Bar(
+        tuple(fact.cell for fact in kept if not fact.right),
+        tuple(fact.cell for fact in kept if fact.right),
+    )
+
+
+def _width(facts: Sequence[_Fact]) -> int:
+    return sum(cell_len(fact.cell.text) for fact in facts) + GAP * max(len(facts) - 1, 0) + 2

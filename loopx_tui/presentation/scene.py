@@ -1,0 +1,40 @@
+"""What the panes are drawn from: the last snapshot, seen from the selected goal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from loopx_kernel.views.goal import GoalView
+    from loopx_kernel.views.workspace import Unread, WorkspaceView
+    from loopx_kernel.workspace import EventRow
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """``view`` is ``None`` until something was read; ``events`` are the goal's, oldest first.
+
+    ``trouble`` is a sentence about why the screen may be late, empty where it is live.
+    """
+
+    view: WorkspaceView | None = None
+    goal_id: str | None = None
+    events: tuple[EventRow, ...] = ()
+    trouble: str = ""
+
+    @property
+    def goal(self) -> GoalView | None:
+        """The selected goal, where it could be read."""
+        return self.find(self.goal_id)
+
+    def find(self, goal_id: str | None) -> GoalView | None:
+        """A goal by its id, where it could be read."""
+        goals = self.view.goals if self.view else ()
+        return next((goal for goal in goals if goal.goal_id == goal_id), None)
+
+    @property
+    def unread(self) -> Unread | None:
+        """Why the selected goal could not be read."""
+        items = self.view.unread if self.view else ()
+        return next((item for item in items if item.goal_id == self.goal_id), None)

@@ -1,0 +1,226 @@
+"""Reading a workspace for the screen: what to read again, and when something expires by itself."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from loopx_kernel.clock import Clock, SystemClock
+from loopx_kernel.domain.event import WORKSPACE_JOURNAL
+from loopx_kernel.errors import LoopxError
+from loopx_kernel.views.goal import GoalView
+from loopx_kernel.views.workspace import Unread, WorkspaceView, workspace_view
+from loopx_kernel.workspace import EventRow, Workspace
+
+from loopx_tui.feed import EVENTS_SHOWN, Told
+from loopx_tui.presentation.goals import NOT_LOADED
+
+_PARTIAL_SECONDS = 0.1
+# A lease of another host is held this much longer than it says; see the kernel's grace.
+_GRACE = timedelta(seconds=60)
+_FOLDER = ".loopx"
+
+
+class Reader:
+    """One workspace as the screen sees it. For one thread.
+
+    ``start`` is where it is looked for; where there is none it is waited for.
+    """
+
+    def __init__(self, start: Path, *, read_only: bool, clock: Clock | None = None) -> None:
+        self._start = start
+        self._read_only = read_only
+        self._clock = clock or SystemClock()
+        self._workspace: Workspace | None = None
+        self._folder_id: tuple[int, int] | None = None
+        self._goals: dict[str, GoalView | Unread] = {}
+        self._deadlines: dict[str, datetime] = {}
+        self._owners: tuple[str, ...] = ()
+        self._agents: tuple[str, ...] = ()
+        self._alerts: tuple[str, ...] = ()
+        self._seen: object = None
+        self._told = Told(start)
+
+    def directories(self) -> set[Path]:
+        """What to watch: the workspace's own directories, or where one would be made."""
+        if self._workspace is None:
+            return {self._start / _FOLDER}
+        return self._workspace.watch_directories()
+
+    def seconds_to_deadline(self) -> float | None:
+        """Until something known expires or comes due without any file changing."""
+        if not self._deadlines:
+            return None
+        first = min(self._deadlines.values())
+        return max((first - self._clock.read().now).total_seconds(), 0.0) + 0.05
+
+    def read(
+        self, changed: Iterable[str], *, everything: bool, goal_id: str | None
+    ) -> Iterator[Told]:
+        """Reads what changed or came due; the first time all, the selected goal first.
+
+        Where that takes long, what is there already is given in between.
+        """
+        try:
+            workspace, fresh = self._open()
+            if everything or fresh:
+                self._read_house(workspace)
+            names = self._names(workspace, set(changed), everything or fresh, goal_id)
+            yield from self._read_goals(workspace, names, goal_id)
+        except (LoopxError, OSError) as error:
+            yield self._lost(str(error))
+
+    def _open(self) -> tuple[Workspace, bool]:
+        """The workspace, and whether it was opened just now: another one may stand in its place."""
+        root = self._workspace.root if self._workspace else Workspace.find(self._start)
+        root = root or self._start
+        info = (root / _FOLDER).stat() if (root / _FOLDER).is_dir() else None
+        folder_id = (info.st_dev, info.st_ino) if info else None
+        if self._workspace is not None and folder_id == self._folder_id:
+            return self._workspace, False
+        self._forget()
+        self._workspace = Workspace.open(root, clock=self._clock, read_only=self._read_only)
+        self._folder_id = folder_id
+        return self._workspace, True
+
+    def _read_house(self, workspace: Workspace) -> None:
+        found = workspace.events.verify(WORKSPACE_JOURNAL)
+        self._alerts = found.problems + found.alerts
+        owners = workspace.owners.list()
+        self._owners = tuple(owner.name for owner in owners if owner.revoked_seq is None)
+        self._agents = tuple(agent.id for agent in workspace.agents.list())
+
+    def _forget(self) -> None:
+        self._workspace = None
+        self._goals.clear()
+        self._deadlines.clear()
+
+    def _lost(self, why: str) -> Told:
+        self._forget()
+        self._told = Told(self._start, missing=why)
+        return self._told
+
+    def _names(
+        self, workspace: Workspace, changed: set[str], everything: bool, goal_id: str | None
+    ) -> list[str]:
+        """The goals to read: the selected one, those that needed a person, the rest."""
+        ids = workspace.goal_ids
+        for gone in self._goals.keys() - set(ids):
+            del self._goals[gone]
+            self._deadlines.pop(gone, None)
+        now = self._clock.read().now
+        due = {name for name, at in self._deadlines.items() if at <= now}
+        wanted = {
+            name for name in ids if everything or name in changed | due or name not in self._goals
+        }
+        return sorted(wanted, key=lambda name: (name != goal_id, not self._needed(name)))
+
+    def _needed(self, name: str) -> bool:
+        known = self._goals.get(name)
+        return isinstance(known, Unread) or (known is not None and bool(known.needs_you))
+
+    def _read_goals(
+        self, workspace: Workspace, names: list[str], goal_id: str | None
+    ) -> Iterator[Told]:
+        started = time.monotonic()
+        for place, name in enumerate(names):
+            self._read_goal(workspace, name)
+            late = time.monotonic() - started > _PARTIAL_SECONDS
+            if late and place + 1 < len(names):
+                started = time.monotonic()
+                yield self._tell(workspace, goal_id)
+        yield self._tell(workspace, goal_id)
+
+    def _read_goal(self, workspace: Workspace, name: str) -> None:
+        self._deadlines.pop(name, None)
+        try:
+            view = workspace.view(name)
+        except LoopxError as error:
+            reason = "not_permitted" if error.code == "permission" else "unreachable"
+            self._goals[name] = Unread(name, reason, error.message, error.next)
+        except Exception as error:
+            # Whatever is wrong with one goal costs that goal only.
+            text = f"{type(error).__name__}: {error}"
+            self._goals[name] = Unread(name, "unreachable", text, "loopx doctor")
+        else:
+            self._goals[name] = view
+            deadline = next_deadline(view, self._clock.read().now)
+            if deadline is not None:
+                self._deadlines[name] = deadline
+
+    def _tell(self, workspace: Workspace, goal_id: str | None) -> Told:
+        now = self._clock.read().now
+        view = self._view(workspace, now)
+        chosen = goal_id if goal_id in workspace.goal_ids else None
+        chosen = chosen or next((goal.goal_id for goal in view.goals), None)
+        seen = _fingerprint(view)
+        observed = self._told.observed if seen == self._seen else now
+        self._seen = seen
+        self._told = Told(
+            root=workspace.root,
+            view=view,
+            goal_id=chosen,
+            events=self._events(workspace, chosen),
+            observed=observed,
+            read_only=workspace.read_only,
+        )
+        return self._told
+
+    def _view(self, workspace: Workspace, now: datetime) -> WorkspaceView:
+        ids = workspace.goal_ids
+        known = [self._goals.get(name) or _not_loaded(name) for name in ids]
+        return workspace_view(
+            root=str(workspace.root),
+            workspace_id=workspace.workspace_id,
+            goals=[item for item in known if isinstance(item, GoalView)],
+            unread=[item for item in known if isinstance(item, Unread)],
+            owners=self._owners,
+            agents=self._agents,
+            alerts=self._alerts,
+            now=now,
+        )
+
+    def _events(self, workspace: Workspace, goal_id: str | None) -> tuple[EventRow, ...]:
+        if goal_id is None or not isinstance(self._goals.get(goal_id), GoalView):
+            return ()
+        try:
+            return workspace.events.tail(goal_id, EVENTS_SHOWN)
+        except LoopxError:
+            return ()
+
+
+def next_deadline(view: GoalView, now: datetime) -> datetime | None:
+    """When this view will differ by the clock alone: a lease or source expires, a date comes."""
+    moments: list[datetime | None] = []
+    for lease in view.leases:
+        if lease.status in ("active", "expired"):
+            moments += [lease.expires_at, lease.expires_at + _GRACE]
+    for source in view.sources:
+        if source.last_success_at is not None:
+            # One second more: a source is stale when it is older than its window.
+            window = timedelta(seconds=source.window_seconds + 1)
+            moments.append(source.last_success_at + window)
+    for row in view.gates:
+        moments += [row.gate.until, row.gate.expires_at]
+    for todo in view.todos:
+        moments += [todo.todo.resume_at, todo.todo.next_check_at]
+    hint = view.contract.scheduler_hint
+    if hint.basis != "work_ready":
+        moments.append(hint.next_wake_at)
+    if sum(view.burn.buckets):
+        moments.append(now + timedelta(seconds=view.burn.bucket_seconds))
+    return min((at for at in moments if at is not None and at > now), default=None)
+
+
+def _fingerprint(view: WorkspaceView) -> object:
+    """What makes two readings differ, times of reading aside."""
+    goals = [
+        (goal.goal_id, goal.seq, goal.head, goal.reads, goal.contract.answer) for goal in view.goals
+    ]
+    return goals, view.unread, view.owners, view.agents, view.alerts
+
+
+def _not_loaded(goal_id: str) -> Unread:
+    return Unread(goal_id, NOT_LOADED, "", None)

@@ -1,0 +1,74 @@
+"""Every label and sentence of the terminal UI, in one place and one tone."""
+
+from __future__ import annotations
+
+from typing import Final
+
+APP: Final = "loopx"
+
+# Panes: titles as on the screen
+GOALS: Final = "Goals"
+NEEDS: Final = "Needs you"
+TODOS: Final = "Todos"
+BEAT: Final = "Next beat"
+COMPLETION: Final = "Completion"
+LEASES: Final = "Leases"
+SOURCES: Final = "Sources"
+QUOTA: Final = "Quota"
+EVENTS: Final = "Changes and events"
+EVENTS_SHORT: Final = "Events"
+ALERTS: Final = "Alerts"
+
+# What would be in an empty pane, and how it comes
+LOADING: Final = "Reading the ledger …"
+NO_GOALS: Final = "No goals yet. Open one with `loopx start-goal --guided`"
+NO_NEEDS: Final = "Nothing waits for you. Agents ask with `loopx gate request`"
+NO_TODOS: Final = "No todos. Add one with `loopx todo add TITLE`"
+NO_LEASES: Final = "Nobody holds a todo. Agents take one with `loopx todo claim`"
+NO_SOURCES: Final = "No sources. Register one with `loopx source add`"
+NO_EVENTS: Final = "No events yet. Every change of this goal will stand here"
+NO_BEAT: Final = "What an agent is told at its next wake-up, and why"
+NO_COMPLETION: Final = "What stands between a goal and its end, check by check"
+NO_QUOTA: Final = "How much of a goal's slots is used, and how fast"
+NO_MATCH: Final = "Nothing matches {needle}; {count} rows are hidden"
+MORE: Final = "… {count} more"
+
+# Header
+NEED_YOU: Final = {True: "{count} needs you", False: "{count} need you"}
+ALERT_COUNT: Final = {True: "{count} alert", False: "{count} alerts"}
+GOAL_COUNT: Final = {True: "{read}/{all} goal", False: "{read}/{all} goals"}
+NOTHING_NEEDED: Final = "nothing needs you"
+VERIFIED: Final = "verified"
+TAIL_ONLY: Final = "tail since #{seq}"
+AS_OF: Final = "as of {time}"
+READ_ONLY: Final = "read-only"
+DEMO: Final = "demo"
+MODES: Final = {"start": "opening", "live": "live", "polling": "polling", "down": "watcher down"}
+TINY_QUIT: Final = "q quit"
+
+# A workspace that is not there
+NO_WORKSPACE: Final = "There is no LoopX workspace here"
+NO_WORKSPACE_HELP: Final = (
+    ("loopx connect", "makes this folder a workspace and enrols you as its owner"),
+    ("loopx-tui demo", "shows everything on a live throw-away workspace"),
+    ("loopx-tui PATH", "opens another workspace"),
+)
+WAITING_FOR_IT: Final = "This screen opens by itself as soon as there is one."
+
+# Notices: they answer a person's own act
+THEME_IS: Final = "Theme: {label}"
+ROW_GONE: Final = "{key} is no longer in {pane}"
+NOTHING: Final = "nothing"
+NO_SUCH_GOAL: Final = "There is no goal {goal}; showing {shown}"
+NOTHING_TO_OPEN: Final = "There is nothing to open here"
+NOTHING_TO_COPY: Final = "There is nothing under the cursor to copy"
+FILTER_PROMPT: Final = "filter {pane}; enter keeps it, escape shows all"
+NO_OTHER_THEME: Final = "There is no other theme"
+FEED_FAILED: Final = "Reading ended ({error}); the screen is old. Start again"
+
+# The command line
+NO_TERMINAL: Final = "loopx-tui needs a terminal. For text use: loopx status"
+
+# Details
+DETAIL_KEYS: Final = "esc close"
+GONE: Final = "gone since; this is how it was"
