@@ -7,18 +7,27 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from pydantic import ValidationError
 
 from loopx_kernel.clock import Reading, format_time, parse_time
 from loopx_kernel.domain import rebuilt
 from loopx_kernel.domain.canonical import digest
-from loopx_kernel.domain.event import WORKSPACE_JOURNAL, Actor, Context, Draft, Facts
+from loopx_kernel.domain.event import (
+    EVENT_SCHEMA,
+    WORKSPACE_JOURNAL,
+    Actor,
+    Context,
+    Draft,
+    Event,
+    Facts,
+)
 from loopx_kernel.domain.rebuilt import NoteRebuilt
-from loopx_kernel.errors import Conflict, Storage, UsageError
-from loopx_kernel.store.line import Line
-from loopx_kernel.store.locks import CHANGE_SECONDS, hold
+from loopx_kernel.errors import Conflict, LoopxError, UsageError
+from loopx_kernel.store.line import Line, encode
 from loopx_kernel.workspace.ledgers import GoalLedger, Ledger
+from loopx_kernel.workspace.locking import held, house_held, settle
 
 if TYPE_CHECKING:
     from loopx_kernel.workspace.core import Core
@@ -104,10 +113,9 @@ def writing(core: Core, order: Order) -> Iterator[Ledger]:
         if order.goal_id != WORKSPACE_JOURNAL:
             if not order.house:
                 core.goal(order.goal_id)
-            locks.enter_context(_held(core, core.layout.goal_lock(order.goal_id), order))
+            locks.enter_context(held(core, core.layout.goal_lock(order.goal_id), order))
         if order.house or order.both:
-            locks.enter_context(_held(core, core.layout.workspace_lock, order))
-            settle(core, core.house)
+            locks.enter_context(house_held(core, order))
         ledger: Ledger = core.house
         if not order.house:
             ledger = core.goal(order.goal_id)
@@ -115,15 +123,6 @@ def writing(core: Core, order: Order) -> Iterator[Ledger]:
             core.roll_forward_opening(ledger)
         ledger.require_whole()
         yield ledger
-
-
-def settle(core: Core, ledger: Ledger) -> None:
-    """Deals with a torn tail, then reads on. The caller holds the journal's lock."""
-    ledger.refresh()
-    if ledger.has_tail:
-        with ledger.journal.open_writer(ledger.quarantine) as writer:
-            writer.settle_tail(core.clock.read().now)
-        ledger.refresh()
 
 
 def commit(core: Core, order: Order) -> Done[Any]:
@@ -189,18 +188,34 @@ def append(
 ) -> Line:
     """The commit: one line, one flush; then the fold and the files. The caller holds the locks.
 
-    A file that cannot be written now is behind, not lost: the next writer catches it up.
+    A file that cannot be written now is behind, not lost: the next writer catches it up,
+    or is told that it is damaged. The commit stands either way.
     """
+    values = event_fields(order.goal_id, event_type, payload, facts, order.request)
+    as_event(ledger, values)
     with ledger.journal.open_writer(ledger.quarantine) as writer:
-        line = writer.append(
-            event_fields(order.goal_id, event_type, payload, facts, order.request),
-            ledger.position,
-        )
+        line = writer.append(values, ledger.position)
     before = ledger.state
     ledger.take(line)
-    with contextlib.suppress(Storage):
+    with contextlib.suppress(LoopxError):
         core.materials.follow(ledger, before, line)
     return line
+
+
+def as_event(ledger: Ledger, values: Mapping[str, Any]) -> Event:
+    """The event these fields would be as the next line. Raises ``invalid_event`` for what
+    could be written but never be read back."""
+    seq, prev = ledger.position.seq + 1, ledger.position.head
+    _, sha256 = encode(values, seq=seq, prev=prev)
+    chain = {"seq": seq, "schema_version": EVENT_SCHEMA, "prev": prev, "sha256": sha256}
+    try:
+        return Event.model_validate({**values, **chain})
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise UsageError(
+            "invalid_event", f"this event cannot be recorded: {where}: {first['msg']}", field=where
+        ) from None
 
 
 def event_fields(
@@ -280,14 +295,3 @@ def plain(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [plain(item) for item in value]
     return value
-
-
-def _held(core: Core, path: Path, order: Order) -> contextlib.AbstractContextManager[None]:
-    return hold(
-        path,
-        purpose=order.name,
-        actor=order.actor.id,
-        timeout_seconds=CHANGE_SECONDS,
-        files=core.files,
-        clock=core.clock,
-    )

@@ -57,11 +57,17 @@ class Core:
         return ledger
 
     def fresh_goal(self, goal_id: str) -> GoalLedger:
-        """The goal's ledger, level with its journal; a goal without one is damaged."""
+        """The goal's ledger, level with its journal; a goal that lost one is damaged.
+
+        A goal that was only just opened is read from the workspace's line.
+        """
         ledger = self.goal(goal_id)
         ledger.refresh()
         if not ledger.exists and ledger.damage is None:
-            raise self._journal_missing(goal_id)
+            self._require_unbegun(goal_id)
+            from loopx_kernel.workspace.opening import read_opening
+
+            read_opening(self, ledger)
         return ledger
 
     def require_writable(self) -> None:
@@ -81,8 +87,7 @@ class Core:
         came between the two. The caller holds the goal's lock."""
         if ledger.exists or ledger.damage is not None:
             return
-        if self.materials.has_entry(ledger.name):
-            raise self._journal_missing(ledger.name)
+        self._require_unbegun(ledger.name)
         from loopx_kernel.workspace.opening import copy_opening
 
         copy_opening(self, ledger)
@@ -132,9 +137,12 @@ class Core:
             ]
         return tuple(found)
 
-    def _journal_missing(self, goal_id: str) -> Damaged:
+    def _require_unbegun(self, goal_id: str) -> None:
+        """A journal that is missing after it had begun is damage, never a new start."""
+        if not self.materials.has_traces(goal_id):
+            return
         path = self.layout.goal_journal(goal_id)
-        return Damaged(
+        raise Damaged(
             "rolled_back",
             f"{path} is missing, but {goal_id} was opened in this workspace",
             next="restore the journal from a backup",

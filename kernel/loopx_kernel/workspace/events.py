@@ -54,10 +54,10 @@ class Events:
         self._core = core
 
     def tail(self, goal_id: str, count: int) -> tuple[EventRow, ...]:
-        """The last lines, oldest first."""
+        """The last good lines, oldest first."""
         with self._core.lock:
             ledger = self._ledger(goal_id)
-            page = ledger.journal.scan_backwards(count)
+            page = ledger.journal.scan_backwards(count, ledger.position.offset)
             return tuple(self._row(ledger, line) for line in page.lines)
 
     def list(
@@ -67,7 +67,8 @@ class Events:
         with self._core.lock:
             ledger = self._ledger(goal_id)
             start = self._after(ledger, since)
-            lines = ledger.journal.read(start).lines
+            good = ledger.position.seq - start.seq
+            lines = ledger.journal.read(start, limit=good).lines if good > 0 else ()
         for line in lines:
             if event_type in (None, line.record["event_type"]):
                 with self._core.lock:

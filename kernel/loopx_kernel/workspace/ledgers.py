@@ -246,6 +246,15 @@ class GoalLedger(Ledger):
         if cache is not None:
             self._resume_from(cache)
 
+    def refresh(self) -> None:
+        if self.position == self.start:
+            self.reset()
+        super().refresh()
+
+    def foresee(self, line: Line) -> None:
+        """Shows the state after a first line that is not in the journal yet."""
+        self.fold(self.event_of(line))
+
     def reset(self) -> None:
         self.state = GoalState(goal_id=self.name)
 

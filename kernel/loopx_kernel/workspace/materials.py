@@ -5,22 +5,25 @@ Decisions come from the fold; the files are what others read, and a witness.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from loopx_kernel.domain.event import WORKSPACE_JOURNAL
 from loopx_kernel.domain.needs_you import Damage, Reads
 from loopx_kernel.domain.records import Todo
 from loopx_kernel.domain.state import GoalState
-from loopx_kernel.errors import Conflict, Damaged, LoopxError
+from loopx_kernel.errors import Conflict, LoopxError
 from loopx_kernel.store.lease_file import LeaseFile
 from loopx_kernel.store.line import Line
 from loopx_kernel.store.owners_file import OwnersFile
-from loopx_kernel.store.records import Level, Verdict
+from loopx_kernel.store.records import Level, Verdict, damaged_file
 from loopx_kernel.store.registry_file import RegistryFile
 from loopx_kernel.store.spend_file import SpendFile
 from loopx_kernel.views.records import lease_record, registry_entry, spend_lines
+from loopx_kernel.workspace.damage import Written, file_damage, journal_damage
 from loopx_kernel.workspace.ledgers import GoalLedger, Ledger
 from loopx_kernel.workspace.state_files import StateFile
 
@@ -46,26 +49,26 @@ class Materials:
         Returns the files that were missing although they had been written
         before. Raises ``file_damaged`` for a damaged record the order touches,
         and ``drift`` where a person's edit must be settled before new work
-        starts. The caller holds the locks.
+        starts. The caller holds the goal's lock; the workspace's is taken here
+        where the order did without it and one of its files must be written.
         """
         state = ledger.state
         page = StateFile(self.core, ledger)
-        rendered = page.rendered_seq()
-        found: list[tuple[Path, Level]] = []
-        if order.both:
-            level = self.registry.bring_level(registry_entry(state))
-            found.append((self.registry.path, level))
-        spend = self._spend(state)
-        found.append((spend.path, spend.bring_level(partial(spend_lines, state))))
+        written = Written(page.rendered_seq(), ledger.position.seq)
+        missing = self._catch_up_house(state, order, written)
+        if state.spends:
+            spend = self._spend(state)
+            first = min(item.seq for item in state.spends.values())
+            if written.lost(spend.path, spend.bring_level(partial(spend_lines, state)), first):
+                missing.append(spend.path)
         for todo in state.todos.values():
-            if todo.lease and (todo.id == order.todo_id or todo.lease.seq > rendered):
+            if todo.lease and (todo.id == order.todo_id or not written.surely(todo.lease.seq)):
                 file = self._lease(state, todo)
                 level = file.bring_level(lease_record(state, todo))
-                if todo.lease.seq <= rendered:
-                    found.append((file.path, level))
-        missing = [self._shown(path) for path, level in found if level is Level.MISSING]
-        if rendered == 0:
-            missing.append(self._shown(page.path))
+                if written.lost(file.path, level, todo.lease.seq):
+                    missing.append(file.path)
+        if written.rendered == 0 and written.surely(1):
+            missing.append(page.path)
         drift = page.bring_level()
         if drift and order.starts_work:
             raise Conflict(
@@ -75,7 +78,42 @@ class Materials:
                 goal_id=state.goal_id,
                 differences=[item.sentence for item in drift],
             )
-        return tuple(missing)
+        return tuple(self._shown(path) for path in missing)
+
+    def _catch_up_house(self, state: GoalState, order: Order, written: Written) -> list[Path]:
+        """The registry entry and the owners file, which other goals' writers write too."""
+        from loopx_kernel.workspace.locking import house_held
+
+        entry, house = registry_entry(state), self.core.house
+        registry = self.registry.level(entry)
+        owners = self.owners.level(self.owner_lines(), house.state.owners_seq)
+        if registry.level is Level.DAMAGED:
+            raise damaged_file(self.registry.path, registry)
+        if not order.both and registry.level is owners.level is Level.SAME:
+            return []
+        missing = []
+        held = contextlib.nullcontext() if order.both else house_held(self.core, order)
+        with held:
+            if written.lost(self.registry.path, self.registry.bring_level(entry), 1):
+                missing.append(self.registry.path)
+            # Whoever hands in work does not stop for what only decisions rest on.
+            if order.both or owners.level is not Level.DAMAGED:
+                lines, seq = self.owner_lines(), house.state.owners_seq
+                if written.lost(self.owners.path, self.owners.bring_level(lines, seq), 0):
+                    missing.append(self.owners.path)
+        return missing
+
+    def require_room(self, order: Order) -> None:
+        """What a person's act in the workspace journal writes next is not damaged, and a goal
+        to be opened left nothing here before. The caller holds the workspace's lock."""
+        owners = self.owners.level(self.owner_lines(), self.core.house.state.owners_seq)
+        if owners.level in (Level.DAMAGED, Level.AHEAD):
+            raise damaged_file(self.owners.path, owners)
+        goal_id = order.goal_id
+        known = goal_id == WORKSPACE_JOURNAL or goal_id in self.core.house.state.goals
+        if not known and self.has_traces(goal_id):
+            what = f"it tells of a goal {goal_id} that was never opened"
+            raise damaged_file(self.registry.path, Verdict(Level.DAMAGED, what=what))
 
     def follow(self, ledger: Ledger, before: Any, line: Line) -> None:
         """Writes what a committed line changed. The state file is last: its ``seq`` says
@@ -114,30 +152,30 @@ class Materials:
             for owner in self.core.house.state.present_owners
         ]
 
-    def has_entry(self, goal_id: str) -> bool:
-        """Whether the registry tells of a goal: then its journal existed before."""
+    def has_traces(self, goal_id: str) -> bool:
+        """Whether files tell of a goal: then its journal had begun."""
+        layout = self.core.layout
+        if layout.spend(goal_id).exists() or any(layout.leases(goal_id).glob("*.json")):
+            return True
         return any(entry["id"] == goal_id for entry in self.registry.read() or ())
 
     def look(self, ledger: GoalLedger) -> Reads:
-        """How the files stand to the journal; changes nothing."""
-        damage = [*_journal_damage(self.core.house), *_journal_damage(ledger)]
-        missing: list[str] = []
-        behind: list[str] = []
+        """How the files stand to the journal; changes nothing.
+
+        Reads on where a file is ahead: ``ledger`` may have moved afterwards.
+        """
+        if ledger.state.rules is None:
+            return Reads(damage=(*journal_damage(self.core.house), *journal_damage(ledger)))
+        found = self._verdicts(ledger.state)
+        while any(item.level is Level.AHEAD for _, _, item in found) and self._moved(ledger):
+            found = self._verdicts(ledger.state)
         state = ledger.state
-        if state.rules is None:
-            return Reads(damage=tuple(damage))
-        for path, todo_id, judge in self._records(state):
-            try:
-                verdict = judge()
-            except LoopxError as error:
-                verdict = Verdict(Level.DAMAGED, what=error.message)
-            name = self._shown(path)
-            if verdict.level is Level.MISSING:
-                missing.append(name)
-            elif verdict.level is Level.BEHIND:
-                behind.append(name)
-            elif verdict.level is Level.DAMAGED:
-                damage.append(_file_damage(name, verdict, todo_id))
+        damage = [*journal_damage(self.core.house), *journal_damage(ledger)]
+        missing = [self._shown(path) for path, _, item in found if item.level is Level.MISSING]
+        behind = [self._shown(path) for path, _, item in found if item.level is Level.BEHIND]
+        for path, todo_id, verdict in found:
+            if verdict.level in (Level.DAMAGED, Level.AHEAD):
+                damage.append(file_damage(self._shown(path), verdict, todo_id))
         page = StateFile(self.core, ledger).look()
         missing += [self._shown(page.path)] if page.missing else []
         behind += [self._shown(page.path)] if page.behind else []
@@ -152,6 +190,24 @@ class Materials:
             repo_present=self.core.repo(state).is_dir(),
             incomplete_tail=ledger.has_tail,
         )
+
+    def _verdicts(self, state: GoalState) -> list[tuple[Path, str | None, Verdict]]:
+        found = []
+        for path, todo_id, judge in self._records(state):
+            try:
+                verdict = judge()
+            except LoopxError as error:
+                verdict = Verdict(Level.DAMAGED, what=error.message)
+            found.append((path, todo_id, verdict))
+        return found
+
+    def _moved(self, ledger: GoalLedger) -> bool:
+        """Reads on; whether there was anything new. A file that is ahead of a journal
+        read after it is not one of ours."""
+        before = (self.core.house.position, ledger.position)
+        self.core.house.refresh()
+        ledger.refresh()
+        return before != (self.core.house.position, ledger.position)
 
     def _records(
         self, state: GoalState
@@ -211,31 +267,6 @@ def _named_todos(state: GoalState, line: Line) -> list[Todo]:
     payload = line.record["payload"]
     named = [payload.get("todo_id"), *(part.get("todo_id") for part in payload.get("parts", ()))]
     return [state.todos[ref] for ref in dict.fromkeys(named) if ref in state.todos]
-
-
-def _journal_damage(ledger: Ledger) -> list[Damage]:
-    if ledger.damage is None:
-        return []
-    damage: Damaged = ledger.damage
-    return [
-        Damage(
-            path=str(damage.facts.get("path", ledger.journal.path)),
-            reason=damage.message,
-            command=damage.next or "loopx event verify",
-        )
-    ]
-
-
-def _file_damage(name: str, verdict: Verdict, todo_id: str | None) -> Damage:
-    return Damage(
-        path=name,
-        reason=verdict.what,
-        expected_digest=verdict.expected_digest or "",
-        found_digest=verdict.found_digest or "",
-        command="loopx doctor",
-        blocks_goal=todo_id is None,
-        todo_id=todo_id,
-    )
 
 
 def _signature(path: Path) -> Signature | None:

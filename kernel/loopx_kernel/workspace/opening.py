@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from loopx_kernel.errors import Damaged
-from loopx_kernel.store.line import Line, Position
+from loopx_kernel.store.line import Position, decode, encode
 from loopx_kernel.store.seek import line_with_seq
 
 if TYPE_CHECKING:
@@ -20,6 +20,20 @@ def copy_opening(core: Core, ledger: GoalLedger) -> None:
 
     Durable on return. The caller holds the goal's lock.
     """
+    fields, start = _first_line(core, ledger)
+    core.layout.make_goal(ledger.name, core.files)
+    with ledger.journal.open_writer(ledger.quarantine) as writer:
+        ledger.take(writer.append(fields, start))
+
+
+def read_opening(core: Core, ledger: GoalLedger) -> None:
+    """Folds the first line a goal's journal will have, where nobody wrote it yet."""
+    fields, start = _first_line(core, ledger)
+    raw, _ = encode(fields, seq=1, prev=start.head)
+    ledger.foresee(decode(raw[:-1], 0))
+
+
+def _first_line(core: Core, ledger: GoalLedger) -> tuple[dict[str, Any], Position]:
     line = line_with_seq(core.house.journal, ledger.opened.seq)
     if line is None:
         raise Damaged(
@@ -28,11 +42,5 @@ def copy_opening(core: Core, ledger: GoalLedger) -> None:
             next="loopx event verify",
             path=str(core.layout.workspace_journal),
         )
-    core.layout.make_goal(ledger.name, core.files)
-    ledger.take(_append_copy(ledger, line))
-
-
-def _append_copy(ledger: GoalLedger, line: Line) -> Line:
     fields = {key: value for key, value in line.record.items() if key not in _CHAIN}
-    with ledger.journal.open_writer(ledger.quarantine) as writer:
-        return writer.append(fields, Position(0, 0, line.sha256))
+    return fields, Position(0, 0, line.sha256)

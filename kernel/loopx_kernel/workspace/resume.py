@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from loopx_kernel.domain.canonical import digest
 from loopx_kernel.domain.roster import WorkspaceState
-from loopx_kernel.errors import Damaged
+from loopx_kernel.errors import Damaged, Storage
 from loopx_kernel.store import checkpoint
 from loopx_kernel.store.checkpoint import Checkpoint
 
@@ -41,7 +41,10 @@ def resume(ledger: Ledger, cache: Path) -> Checkpoint | None:
 
 def save(ledger: Ledger, cache: Path) -> bool:
     """Keeps the present state, after flushing what it rests on. Failing costs only time."""
-    ledger.journal.flush()
+    try:
+        ledger.journal.flush()
+    except Storage:
+        return False
     position = ledger.position
     return checkpoint.save(
         cache / FILE,

@@ -6,14 +6,13 @@ signed. Under the locks the object is compared with what the person saw.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from loopx_kernel.clock import Reading
 from loopx_kernel.domain.canonical import canonical
 from loopx_kernel.domain.event import (
-    EVENT_SCHEMA,
     Actor,
     Context,
     Event,
@@ -26,11 +25,11 @@ from loopx_kernel.domain.event import (
     statement,
 )
 from loopx_kernel.errors import Conflict
-from loopx_kernel.store.line import encode
 from loopx_kernel.workspace.commit import (
     Done,
     Order,
     append,
+    as_event,
     event_fields,
     new_event_id,
     note_rebuilt,
@@ -73,8 +72,10 @@ class Unsigned:
 def prepare(core: Core, order: Order, preview: str) -> Unsigned:
     """Decides on the present state and fixes what will be signed. Writes nothing.
 
-    Raises what the append would raise now.
+    Raises what the append would raise now. A signed append holds both locks, and
+    is found again under the id it was prepared with.
     """
+    order = replace(order, both=True)
     with core.lock:
         ledger = _level(core, order)
         done = recorded(ledger, order)
@@ -117,7 +118,7 @@ def prepare(core: Core, order: Order, preview: str) -> Unsigned:
             event_id=event_id,
             statement=words,
             preview=preview,
-            order=order,
+            order=replace(order, event_id=event_id),
         )
 
 
@@ -140,6 +141,8 @@ def sign_and_append(core: Core, unsigned: Unsigned, key: PrivateKey) -> Done[Any
             return done
         if isinstance(ledger, GoalLedger):
             note_rebuilt(core, ledger, core.materials.catch_up(ledger, order))
+        else:
+            core.materials.require_room(order)
         reading = core.clock.read()
         payload = _decided_again(ledger, unsigned, reading)
         event = _as_line(ledger, unsigned, payload, signature, reading.now)
@@ -206,7 +209,4 @@ def _as_line(
     facts = _facts(ledger, unsigned.statement, signature, Verdict(ok=False), at)
     order = unsigned.order
     values = event_fields(order.goal_id, unsigned.event_type, payload, facts, order.request)
-    seq, prev = ledger.position.seq + 1, ledger.position.head
-    _, sha256 = encode(values, seq=seq, prev=prev)
-    chain = {"seq": seq, "schema_version": EVENT_SCHEMA, "prev": prev, "sha256": sha256}
-    return Event.model_validate(values | chain)
+    return as_event(ledger, values)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -12,7 +13,7 @@ from loopx_kernel.domain.lease import ClaimTodo, ReleaseLease, RenewLease
 from loopx_kernel.domain.records import EvidenceRef
 from loopx_kernel.domain.state import GoalState
 from loopx_kernel.domain.todo import AddTodo, FinishHumanTodo, ReopenTodo, SetAside, UpdateTodo
-from loopx_kernel.workspace.commit import Done, Order, commit
+from loopx_kernel.workspace.commit import Done, Order, commit, recorded
 from loopx_kernel.workspace.core import Core
 from loopx_kernel.workspace.signing import Unsigned, prepare
 
@@ -76,9 +77,24 @@ class Todos:
             "version": version,
             "epoch": epoch,
         }
+        actor = Actor(kind="agent", id=agent)
+        # A hand-in after the lease ran out is compared with the neighbours' leases.
+        order = Order(
+            goal_id,
+            UpdateTodo(todo_id=todo_id),
+            todo.decide,
+            actor,
+            event_id,
+            arguments=asked,
+            both=True,
+        )
         with self._core.lock:
             self._core.house.refresh()
-            state = self._core.fresh_goal(goal_id).state
+            ledger = self._core.fresh_goal(goal_id)
+            # What was recorded stays recorded, whatever became of its evidence since.
+            if (first := recorded(ledger, order)) is not None:
+                return first
+            state = ledger.state
             state.todo(todo_id)
             repo = self._core.repo(state)
             home = self._core.state_file(state).parent
@@ -93,10 +109,7 @@ class Todos:
             version=version,
             epoch=epoch,
         )
-        actor = Actor(kind="agent", id=agent)
-        return commit(
-            self._core, Order(goal_id, command, todo.decide, actor, event_id, arguments=asked)
-        )
+        return commit(self._core, replace(order, command=command))
 
     def set_aside(
         self, goal_id: str, agent: str, command: SetAside, *, event_id: str | None = None

@@ -204,9 +204,11 @@ class Workspace:
         ledger_damaged = ledger.state.rules is None and ledger.damage is not None
         if ledger_damaged:
             ledger.require_whole()
+        # Looking may read on: first what was read, then the state it is compared with.
+        reads = core.materials.look(ledger)
         return goal_view(
             ledger.state,
-            core.materials.look(ledger),
+            reads,
             core.clock.read(),
             agent_id=agent,
             agents=list(core.house.state.agents),

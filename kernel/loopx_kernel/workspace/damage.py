@@ -1,0 +1,62 @@
+"""Telling a file that was lost from one that was never written, and saying what is damaged."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from loopx_kernel.domain.needs_you import Damage
+from loopx_kernel.errors import Damaged
+from loopx_kernel.store.records import Level, Verdict, damaged_file
+from loopx_kernel.workspace.ledgers import Ledger
+
+AHEAD = "it is ahead of the journal"
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What was surely written before: the state file, which is written last, shows all up
+    to ``rendered``, and the writer of the line ``last`` caught up with all before it."""
+
+    rendered: int
+    last: int
+
+    def surely(self, seq: int) -> bool:
+        """Whether the files of the line ``seq`` were written."""
+        return seq <= self.rendered or seq < self.last
+
+    def lost(self, path: Path, before: Level, seq: int) -> bool:
+        """Whether a file first written for the line ``seq`` had gone missing.
+
+        Raises ``file_damaged`` for one that shows more than there is.
+        """
+        if before is Level.AHEAD:
+            raise damaged_file(path, Verdict(Level.DAMAGED, what=AHEAD))
+        return before is Level.MISSING and self.surely(seq)
+
+
+def journal_damage(ledger: Ledger) -> list[Damage]:
+    """What stops the reading of a journal, for a person."""
+    if ledger.damage is None:
+        return []
+    damage: Damaged = ledger.damage
+    return [
+        Damage(
+            path=str(damage.facts.get("path", ledger.journal.path)),
+            reason=damage.message,
+            command=damage.next or "loopx event verify",
+        )
+    ]
+
+
+def file_damage(name: str, verdict: Verdict, todo_id: str | None) -> Damage:
+    """A damaged file with both digests, for a person."""
+    return Damage(
+        path=name,
+        reason=AHEAD if verdict.level is Level.AHEAD else verdict.what,
+        expected_digest=verdict.expected_digest or "",
+        found_digest=verdict.found_digest or "",
+        command="loopx doctor",
+        blocks_goal=todo_id is None,
+        todo_id=todo_id,
+    )
