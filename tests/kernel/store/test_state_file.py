@@ -286,6 +286,24 @@ def test_other_sections_are_preserved_to_the_byte() -> None:
     assert render(rendered, HEADER, rows, handoff=None, last_handoff=None, at=AT) == rendered
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{render_todos(ROWS)}\n# Part\n\n  ## Notes\n\nmine\n",
+        f"   ## Notes\n\nmine\n\n{render_todos(ROWS)}",
+        "## A\npara\n## Todos\n- [ ] **T2** x\n\nNotes\n-----\n\nmine\n",
+        f"{render_todos(ROWS)}\nNotes\n-----\n\nmine\n",
+    ],
+    ids=["chapter", "indented", "underlined-after-text", "underlined"],
+)
+def test_a_section_never_becomes_part_of_what_now_stands_before_it(text: str) -> None:
+    before = sections(text)
+    assert before[-1] == "Notes"
+    rendered = again(render_front(HEADER, ROWS) + text)
+    assert sections(rendered) == before
+    assert again(rendered) == rendered
+
+
 @given(
     st.lists(
         st.sampled_from(

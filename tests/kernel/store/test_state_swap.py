@@ -43,6 +43,7 @@ class NoExchange(Files):
     def __init__(self, call: str = "", save: Callable[[Path, bytes], object] | None = None) -> None:
         self.call = call
         self.person = save
+        self.done: list[str] = []
 
     def exchange(self, one: Path, other: Path) -> bool:
         return False
@@ -51,11 +52,17 @@ class NoExchange(Files):
         self._now("link", source)
         super().link(source, target)
 
+    def lstat(self, path: Path) -> os.stat_result:
+        if path.suffix == ".md" and "link" in self.done:
+            self._now("lstat", path)
+        return super().lstat(path)
+
     def replace(self, source: Path, target: Path) -> None:
         self._now("replace", target)
         super().replace(source, target)
 
     def _now(self, call: str, path: Path) -> None:
+        self.done.append(call)
         if call == self.call and self.person:
             self.person(path, MINE)
             self.person = None
@@ -89,7 +96,12 @@ def test_a_save_that_raced_stands_there_afterwards(
 
 @pytest.mark.parametrize(
     ("call", "save"),
-    [("link", save_by_rename), ("link", Path.write_bytes), ("replace", Path.write_bytes)],
+    [
+        ("link", save_by_rename),
+        ("link", Path.write_bytes),
+        ("lstat", save_by_rename),
+        ("replace", Path.write_bytes),
+    ],
 )
 def test_without_swapping_a_save_that_raced_stands_there_too(
     path: Path, call: str, save: Callable[[Path, bytes], object]
