@@ -24,7 +24,7 @@ _ROW = re.compile(r"\[([ xX])\](?:\s+(.*))?", re.DOTALL)
 _ID = re.compile(r"\*\*(T[0-9]{1,9})\*\*(?: (.*))?")
 _DETAIL = re.compile(rf"\*(?:{'|'.join(DETAIL_WORDS)})\*(?: |\Z)")
 _WRAP = re.compile(r" *\n *")
-_FRONT_LIMIT = 16 * 1024
+_FRONT_LIMIT = 4 * 1024
 """Characters of front matter looked at; ours has some two hundred."""
 
 
