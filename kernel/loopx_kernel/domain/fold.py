@@ -93,8 +93,9 @@ def check(state: GoalState, name: str, payload: dict[str, Any], facts: Facts) ->
     check_actor(kind, facts)
     if name != "goal.opened":
         state.require_opened()
-        _check_object(state, payload, facts)
     kind.check(state, parse(kind, payload), facts)
+    # Last: whoever comes second is told what was decided, and only else that it changed.
+    _check_object(state, payload, facts)
     for part in payload.get("parts", ()):
         inner, rest = _part(kind, part)
         inner.check(state, parse(inner, rest), facts)

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 from loopx_kernel.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
-    from loopx_kernel.workspace.commit import Done, Receipt
     from loopx_kernel.workspace.events import EventRow, Verification
     from loopx_kernel.workspace.keys import KeyChoice
+    from loopx_kernel.workspace.orders import Done, Receipt
     from loopx_kernel.workspace.signing import Unsigned
 
 _HOMES = {
-    "Done": "commit",
-    "Receipt": "commit",
+    "Done": "orders",
+    "Receipt": "orders",
     "EventRow": "events",
     "Verification": "events",
     "KeyChoice": "keys",

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from loopx_kernel.domain import roster
-from loopx_kernel.domain.event import WORKSPACE_JOURNAL, Actor
+from loopx_kernel.domain.event import WORKSPACE_JOURNAL
 from loopx_kernel.domain.roster import AddAgent, Agent, WorkspaceState
-from loopx_kernel.workspace.commit import Done, Order, commit
+from loopx_kernel.workspace.commit import commit
 from loopx_kernel.workspace.core import Core
+from loopx_kernel.workspace.orders import Done, Order, named
 
 
 class Agents:
@@ -20,7 +21,7 @@ class Agents:
     ) -> Done[WorkspaceState]:
         """Registers a worker; ``exists`` if it is registered already."""
         command = AddAgent(agent_id=agent_id, note=note)
-        actor = Actor(kind="agent", id=agent_id)
+        actor = named("agent", agent_id)
         order = Order(WORKSPACE_JOURNAL, command, roster.decide, actor, event_id, house=True)
         return commit(self._core, order)
 

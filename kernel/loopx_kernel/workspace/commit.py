@@ -3,103 +3,30 @@
 from __future__ import annotations
 
 import contextlib
-import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields, is_dataclass
-from datetime import datetime
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from loopx_kernel.clock import Reading, format_time, parse_time
+from loopx_kernel.clock import format_time, parse_time
 from loopx_kernel.domain import rebuilt
-from loopx_kernel.domain.canonical import digest
 from loopx_kernel.domain.event import (
     EVENT_SCHEMA,
     WORKSPACE_JOURNAL,
-    Actor,
     Context,
-    Draft,
     Event,
     Facts,
 )
 from loopx_kernel.domain.rebuilt import NoteRebuilt
 from loopx_kernel.errors import Conflict, LoopxError, UsageError
 from loopx_kernel.store.line import Line, encode
+from loopx_kernel.text import check_line
 from loopx_kernel.workspace.ledgers import GoalLedger, Ledger
 from loopx_kernel.workspace.locking import held, house_held, settle
+from loopx_kernel.workspace.orders import CODE, Done, Order, Receipt, new_event_id
 
 if TYPE_CHECKING:
     from loopx_kernel.workspace.core import Core
-
-S = TypeVar("S")
-CODE = Actor(kind="code", id="loopx")
-
-
-@dataclass(frozen=True, slots=True)
-class Receipt:
-    """Proof that a line stands in a journal; ``recorded_at`` is UTC. ``replayed`` says that
-    the same command had been recorded before."""
-
-    event_id: str
-    goal_id: str
-    seq: int
-    sha256: str
-    recorded_at: datetime
-    replayed: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Done(Generic[S]):
-    """What a writing command gives back: the receipt, what it changed, the state after it."""
-
-    receipt: Receipt
-    object_id: str
-    state: S
-
-
-@dataclass(frozen=True, slots=True)
-class Order:
-    """A command on its way to a journal.
-
-    ``arguments`` are what the caller asked for, nothing from clock or state:
-    with the command's name and the actor they make the ``request`` digest.
-    ``house`` sends it to the workspace journal; ``both`` takes the workspace's
-    lock as well as the goal's; ``starts_work`` refuses it while the todo list drifts.
-    """
-
-    goal_id: str
-    command: Any
-    decide: Callable[[Any, Any, Context], Draft]
-    actor: Actor
-    event_id: str | None = None
-    arguments: Mapping[str, Any] | None = None
-    house: bool = False
-    both: bool = False
-    starts_work: bool = False
-
-    @property
-    def name(self) -> str:
-        """The command's name, for the lock's note and the request digest."""
-        return type(self.command).__name__
-
-    @property
-    def request(self) -> str:
-        """SHA-256 of what was asked."""
-        asked = dict(self.arguments) if self.arguments is not None else plain(self.command)
-        return digest(
-            {
-                "command": self.name,
-                "goal_id": self.goal_id,
-                "actor": self.actor.model_dump(),
-                "arguments": asked,
-            }
-        )
-
-    @property
-    def todo_id(self) -> str | None:
-        """The todo the command is about, if it is about one."""
-        return getattr(self.command, "todo_id", None)
 
 
 @contextlib.contextmanager
@@ -239,7 +166,10 @@ def event_fields(
 def recorded(ledger: Ledger, order: Order) -> Done[Any] | None:
     """The first receipt of a command that was recorded already under this id; another
     command under it is ``event_conflict``. What is handed back is durable."""
-    line = ledger.journal.find_event_id(order.event_id) if order.event_id else None
+    if order.event_id is None:
+        return None
+    check_line(order.event_id, "event_id", limit=128)
+    line = ledger.journal.find_event_id(order.event_id)
     if line is None:
         return None
     if line.record["request"] != order.request:
@@ -273,25 +203,3 @@ def receipt_of(line: Line, *, replayed: bool = False) -> Receipt:
         recorded_at=parse_time(line.record["recorded_at"]),
         replayed=replayed,
     )
-
-
-_CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
-
-
-def new_event_id(reading: Reading) -> str:
-    """A ULID: 48 bits of milliseconds and 80 random bits, in Crockford's base 32."""
-    number = (int(reading.now.timestamp() * 1000) << 80) | int.from_bytes(os.urandom(10))
-    return "".join(_CROCKFORD[(number >> shift) & 31] for shift in range(125, -1, -5))
-
-
-def plain(value: Any) -> Any:
-    """A command as JSON values, for its request digest."""
-    if is_dataclass(value) and not isinstance(value, type):
-        return {item.name: plain(getattr(value, item.name)) for item in fields(value)}
-    if isinstance(value, datetime):
-        return format_time(value)
-    if hasattr(value, "model_dump"):
-        return value.model_dump(mode="json")
-    if isinstance(value, (list, tuple)):
-        return [plain(item) for item in value]
-    return value

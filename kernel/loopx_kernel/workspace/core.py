@@ -19,8 +19,8 @@ from loopx_kernel.store.layout import Layout
 from loopx_kernel.workspace.ledgers import GoalLedger, RosterLedger
 
 if TYPE_CHECKING:
-    from loopx_kernel.workspace.commit import Order
     from loopx_kernel.workspace.materials import Materials
+    from loopx_kernel.workspace.orders import Order
 
 
 @dataclass

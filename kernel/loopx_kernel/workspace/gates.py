@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from loopx_kernel.domain import gate
-from loopx_kernel.domain.event import Actor
 from loopx_kernel.domain.gate import (
     Action,
     DecideGate,
@@ -14,8 +13,9 @@ from loopx_kernel.domain.gate import (
     permission,
 )
 from loopx_kernel.domain.state import GoalState
-from loopx_kernel.workspace.commit import Done, Order, commit
+from loopx_kernel.workspace.commit import commit
 from loopx_kernel.workspace.core import Core
+from loopx_kernel.workspace.orders import Done, Order, named
 from loopx_kernel.workspace.signing import Unsigned, prepare
 
 _VERBS = {"approved": "approve", "rejected": "reject", "deferred": "defer"}
@@ -57,7 +57,7 @@ class Gates:
         self, goal_id: str, owner: str, command: DecideGate, *, event_id: str | None = None
     ) -> Unsigned:
         """Prepares a person's decision. Raises ``already_decided``, ``unknown_gate``."""
-        actor = Actor(kind="owner", id=owner)
+        actor = named("owner", owner)
         order = Order(goal_id, command, gate.decide, actor, event_id)
         return prepare(
             self._core, order, f"{_VERBS[command.outcome]} {command.gate_id} of {goal_id}"
@@ -70,5 +70,5 @@ class Gates:
         command: RequestGate | UseGate | WithdrawGate,
         event_id: str | None,
     ) -> Done[GoalState]:
-        actor = Actor(kind="agent", id=agent)
+        actor = named("agent", agent)
         return commit(self._core, Order(goal_id, command, gate.decide, actor, event_id))

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from loopx_kernel.domain import goal
-from loopx_kernel.domain.event import Actor
 from loopx_kernel.domain.goal import ChangeGoalStatus, OpenGoal
-from loopx_kernel.workspace.commit import Order
 from loopx_kernel.workspace.core import Core
+from loopx_kernel.workspace.orders import Order, named
 from loopx_kernel.workspace.signing import Unsigned, prepare
 
 _VERBS = {"paused": "pause", "resumed": "resume", "retired": "retire"}
@@ -22,7 +21,7 @@ class Goals:
         """Prepares opening a goal with all its first rules. Raises ``vague_gate``,
         ``invalid_scope``, ``exists``; ``file_damaged`` where the registry cannot be read."""
         self._core.materials.registry.read()
-        actor = Actor(kind="owner", id=owner)
+        actor = named("owner", owner)
         order = Order(command.goal_id, command, goal.decide_opened, actor, event_id, house=True)
         return prepare(self._core, order, f"open the goal {command.goal_id}")
 
@@ -30,6 +29,6 @@ class Goals:
         self, goal_id: str, owner: str, command: ChangeGoalStatus, *, event_id: str | None = None
     ) -> Unsigned:
         """Prepares pausing, resuming or retiring a goal."""
-        actor = Actor(kind="owner", id=owner)
+        actor = named("owner", owner)
         order = Order(goal_id, command, goal.decide, actor, event_id, both=True)
         return prepare(self._core, order, f"{_VERBS[command.to]} {goal_id}")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from loopx_kernel.domain import handoff
-from loopx_kernel.domain.event import Actor
 from loopx_kernel.domain.handoff import WriteHandoff
 from loopx_kernel.domain.state import GoalState
-from loopx_kernel.workspace.commit import Done, Order, commit
+from loopx_kernel.workspace.commit import commit
 from loopx_kernel.workspace.core import Core
+from loopx_kernel.workspace.orders import Done, Order, named
 
 
 class Handoffs:
@@ -20,6 +20,6 @@ class Handoffs:
         self, goal_id: str, agent: str, text: str, *, event_id: str | None = None
     ) -> Done[GoalState]:
         """Writes the hand-over back, and brings the materialised files level."""
-        actor = Actor(kind="agent", id=agent)
+        actor = named("agent", agent)
         command = WriteHandoff(text=text)
         return commit(self._core, Order(goal_id, command, handoff.decide, actor, event_id))

@@ -265,7 +265,9 @@ class GoalLedger(Ledger):
         return resume.owners_digest(self.house.state)
 
     def fold(self, event: Event) -> None:
-        if event.seq == 1 and event.event_id != self.opened.event_id:
+        verdict = self.verdict(event)
+        begins = event.event_id == self.opened.event_id and verdict.ok
+        if event.seq == 1 and not begins:
             raise Damaged(
                 "journal_damaged",
                 f"{self.journal.path} does not begin with the opening of {self.name}",
@@ -274,7 +276,7 @@ class GoalLedger(Ledger):
                 line=1,
                 kind="broken_chain",
             )
-        self.state = fold.evolve(self.state, event, self.verdict(event))
+        self.state = fold.evolve(self.state, event, verdict)
 
     def kind(self, name: str) -> EventType[Any, Any]:
         return fold.event_type(name)

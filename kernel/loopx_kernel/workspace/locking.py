@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from loopx_kernel.store import locks
 
 if TYPE_CHECKING:
-    from loopx_kernel.workspace.commit import Order
     from loopx_kernel.workspace.core import Core
     from loopx_kernel.workspace.ledgers import Ledger
+    from loopx_kernel.workspace.orders import Order
 
 
 def held(core: Core, path: Path, order: Order) -> contextlib.AbstractContextManager[None]:

@@ -28,8 +28,8 @@ from loopx_kernel.workspace.ledgers import GoalLedger, Ledger
 from loopx_kernel.workspace.state_files import StateFile
 
 if TYPE_CHECKING:
-    from loopx_kernel.workspace.commit import Order
     from loopx_kernel.workspace.core import Core
+    from loopx_kernel.workspace.orders import Order
 
 Signature = tuple[int, int, int, int]
 

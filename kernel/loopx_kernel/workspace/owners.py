@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from loopx_kernel.domain import roster
-from loopx_kernel.domain.event import WORKSPACE_JOURNAL, Actor, Context, Draft
+from loopx_kernel.domain.event import WORKSPACE_JOURNAL, Context, Draft
 from loopx_kernel.domain.roster import EnrollOwner, Owner, WorkspaceState
 from loopx_kernel.errors import Conflict
-from loopx_kernel.workspace.commit import Order
 from loopx_kernel.workspace.core import Core
+from loopx_kernel.workspace.orders import Order, named
 from loopx_kernel.workspace.signing import Unsigned, prepare
 
 
@@ -35,7 +35,7 @@ class Owners:
             fingerprint=key.fingerprint,
             allow_unattended=allow_unattended,
         )
-        actor = Actor(kind="owner", id=name)
+        actor = named("owner", name)
         order = Order(WORKSPACE_JOURNAL, command, _decide_first, actor, event_id, house=True)
         return prepare(self._core, order, f"enrol {name} as the first owner")
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from loopx_kernel.domain import quota
-from loopx_kernel.domain.event import Actor
 from loopx_kernel.domain.quota import SpendSlot, VoidSlot
 from loopx_kernel.domain.state import GoalState
-from loopx_kernel.workspace.commit import Done, Order, commit
+from loopx_kernel.workspace.commit import commit
 from loopx_kernel.workspace.core import Core
+from loopx_kernel.workspace.orders import Done, Order, named
 from loopx_kernel.workspace.signing import Unsigned, prepare
 
 
@@ -21,13 +21,13 @@ class Quota:
         self, goal_id: str, agent: str, command: SpendSlot, *, event_id: str | None = None
     ) -> Done[GoalState]:
         """Books slots for a turn, once; work done is booked even beyond the limit."""
-        actor = Actor(kind="agent", id=agent)
+        actor = named("agent", agent)
         return commit(self._core, Order(goal_id, command, quota.decide, actor, event_id))
 
     def void(
         self, goal_id: str, owner: str, command: VoidSlot, *, event_id: str | None = None
     ) -> Unsigned:
         """Prepares a person's void of a booking."""
-        actor = Actor(kind="owner", id=owner)
+        actor = named("owner", owner)
         order = Order(goal_id, command, quota.decide, actor, event_id)
         return prepare(self._core, order, f"void the booking of {command.turn} in {goal_id}")

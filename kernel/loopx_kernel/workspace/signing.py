@@ -26,18 +26,16 @@ from loopx_kernel.domain.event import (
 )
 from loopx_kernel.errors import Conflict
 from loopx_kernel.workspace.commit import (
-    Done,
-    Order,
     append,
     as_event,
     event_fields,
-    new_event_id,
     note_rebuilt,
     receipt_of,
     recorded,
     writing,
 )
 from loopx_kernel.workspace.ledgers import GoalLedger, Ledger
+from loopx_kernel.workspace.orders import Done, Order, new_event_id
 
 if TYPE_CHECKING:
     from loopx_kernel.trust.keys import PrivateKey

@@ -5,8 +5,9 @@ from __future__ import annotations
 from loopx_kernel.domain import source
 from loopx_kernel.domain.source import AddSource, BindSource, ReadSource
 from loopx_kernel.domain.state import GoalState
-from loopx_kernel.workspace.commit import CODE, Done, Order, commit
+from loopx_kernel.workspace.commit import commit
 from loopx_kernel.workspace.core import Core
+from loopx_kernel.workspace.orders import CODE, Done, Order
 
 
 class Sources:

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Literal
 
 from loopx_kernel.domain import lease, todo
-from loopx_kernel.domain.event import Actor
 from loopx_kernel.domain.lease import ClaimTodo, ReleaseLease, RenewLease
 from loopx_kernel.domain.records import EvidenceRef
 from loopx_kernel.domain.state import GoalState
 from loopx_kernel.domain.todo import AddTodo, FinishHumanTodo, ReopenTodo, SetAside, UpdateTodo
-from loopx_kernel.workspace.commit import Done, Order, commit, recorded
+from loopx_kernel.workspace.commit import commit, recorded
 from loopx_kernel.workspace.core import Core
+from loopx_kernel.workspace.orders import Done, Order, named
 from loopx_kernel.workspace.signing import Unsigned, prepare
 
 
@@ -77,7 +77,7 @@ class Todos:
             "version": version,
             "epoch": epoch,
         }
-        actor = Actor(kind="agent", id=agent)
+        actor = named("agent", agent)
         # A hand-in after the lease ran out is compared with the neighbours' leases.
         order = Order(
             goal_id,
@@ -127,14 +127,14 @@ class Todos:
         self, goal_id: str, owner: str, command: FinishHumanTodo, *, event_id: str | None = None
     ) -> Unsigned:
         """Prepares a person's word that their own todo is done."""
-        actor = Actor(kind="owner", id=owner)
+        actor = named("owner", owner)
         order = Order(goal_id, command, todo.decide, actor, event_id)
         return prepare(self._core, order, f"finish {command.todo_id} of {goal_id}")
 
     def _todo(
         self, goal_id: str, agent: str, command: todo.Command, event_id: str | None
     ) -> Done[GoalState]:
-        actor = Actor(kind="agent", id=agent)
+        actor = named("agent", agent)
         return commit(self._core, Order(goal_id, command, todo.decide, actor, event_id))
 
     def _lease(
@@ -149,7 +149,7 @@ class Todos:
             goal_id,
             command,
             lease.decide,
-            Actor(kind="agent", id=agent),
+            named("agent", agent),
             event_id,
             both=not isinstance(command, ReleaseLease),
             starts_work=starts_work,

@@ -22,12 +22,12 @@ from loopx_kernel.workspace.core import Core, not_initialised
 if TYPE_CHECKING:
     from loopx_kernel.trust.keys import PrivateKey
     from loopx_kernel.workspace.agents import Agents
-    from loopx_kernel.workspace.commit import Done
     from loopx_kernel.workspace.events import Events
     from loopx_kernel.workspace.gates import Gates
     from loopx_kernel.workspace.goals import Goals
     from loopx_kernel.workspace.handoffs import Handoffs
     from loopx_kernel.workspace.keys import Keys
+    from loopx_kernel.workspace.orders import Done
     from loopx_kernel.workspace.owners import Owners
     from loopx_kernel.workspace.quota import Quota
     from loopx_kernel.workspace.signing import Unsigned
@@ -75,7 +75,8 @@ class Workspace:
         except UsageError as error:
             if error.code != "not_initialised":
                 raise
-        from loopx_kernel.workspace.commit import CODE, Order, commit
+        from loopx_kernel.workspace.commit import commit
+        from loopx_kernel.workspace.orders import CODE, Order
 
         core = Core(Layout(root.absolute()), clock or SystemClock())
         core.require_writable()
