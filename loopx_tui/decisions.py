@@ -1,6 +1,7 @@
 """From a key to a signed append: the one road to a record, step by step.
 
-A pure state machine, no widget in sight. Which key presses may decide anything
+``Course`` is a pure state machine, no widget in sight; ``Ledger`` is what it
+takes of the workspace to go that road. Which key presses may decide anything
 is ``KeyGuard``'s to say; reading, signing and appending are ``Desk``'s.
 """
 
@@ -8,11 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 
 if TYPE_CHECKING:
-    from loopx_kernel.domain.gate import Outcome
-    from loopx_kernel.workspace import Done
+    from pathlib import Path
+
+    from loopx_kernel.clock import Clock
+    from loopx_kernel.domain.gate import DecideGate, Outcome
+    from loopx_kernel.views.goal import GoalView
+    from loopx_kernel.workspace import Done, KeyChoice, Unsigned
 
 TRIES: Final = 3
 
@@ -117,3 +122,40 @@ class Course:
     def busy(self) -> bool:
         """Between the decision key and its end."""
         return not self.over and self.phase not in ("looking", "armed", "failed")
+
+
+class Gates(Protocol):
+    """What is needed of ``Workspace.gates``."""
+
+    def decide(self, goal_id: str, owner: str, command: DecideGate, /) -> Unsigned: ...
+
+
+class Keys(Protocol):
+    """What is needed of ``Workspace.keys``."""
+
+    def choices(self) -> tuple[KeyChoice, ...]: ...
+
+    def unlock(self, choice: KeyChoice, passphrase: bytes | None, /) -> Any: ...
+
+
+class Ledger(Protocol):
+    """What is needed of the ``Workspace``."""
+
+    @property
+    def root(self) -> Path: ...
+
+    @property
+    def read_only(self) -> bool: ...
+
+    @property
+    def clock(self) -> Clock: ...
+
+    @property
+    def gates(self) -> Gates: ...
+
+    @property
+    def keys(self) -> Keys: ...
+
+    def view(self, goal_id: str, /) -> GoalView: ...
+
+    def append(self, unsigned: Unsigned, key: Any, /) -> Done[Any]: ...

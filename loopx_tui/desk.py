@@ -6,56 +6,20 @@ import shlex
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
-from loopx_kernel.clock import Clock, parse_duration, parse_time
+from loopx_kernel.clock import parse_duration, parse_time
 from loopx_kernel.errors import Conflict, Denied, LoopxError, UsageError
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from loopx_kernel.domain.gate import DecideGate, Outcome
+    from loopx_kernel.domain.gate import Outcome
     from loopx_kernel.domain.records import Gate
     from loopx_kernel.views.goal import GoalView
     from loopx_kernel.workspace import Done, KeyChoice, Unsigned
 
-
-class Gates(Protocol):
-    """What is needed of ``Workspace.gates``."""
-
-    def decide(self, goal_id: str, owner: str, command: DecideGate, /) -> Unsigned: ...
-
-
-class Keys(Protocol):
-    """What is needed of ``Workspace.keys``."""
-
-    def choices(self) -> tuple[KeyChoice, ...]: ...
-
-    def unlock(self, choice: KeyChoice, passphrase: bytes | None, /) -> Any: ...
-
-
-class Ledger(Protocol):
-    """What is needed of the ``Workspace``."""
-
-    @property
-    def root(self) -> Path: ...
-
-    @property
-    def read_only(self) -> bool: ...
-
-    @property
-    def clock(self) -> Clock: ...
-
-    @property
-    def gates(self) -> Gates: ...
-
-    @property
-    def keys(self) -> Keys: ...
-
-    def view(self, goal_id: str, /) -> GoalView: ...
-
-    def append(self, unsigned: Unsigned, key: Any, /) -> Done[Any]: ...
+    from loopx_tui.decisions import Ledger
 
 
 @dataclass(frozen=True, slots=True)

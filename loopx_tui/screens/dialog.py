@@ -61,6 +61,7 @@ class Dialog(ModalScreen[T | None]):
         self._title = safe(title)
         self._lines = list(lines)
         self._hint = hint
+        self._note = Static(id="dialog-note")
 
     def compose(self) -> ComposeResult:
         with Vertical(id="dialog-box") as box:
@@ -68,7 +69,7 @@ class Dialog(ModalScreen[T | None]):
             with VerticalScroll(id="dialog-text", can_focus=False):
                 yield Static(as_content(self._lines))
             yield from self.compose_body()
-            yield Static(id="dialog-note", markup=False)
+            yield self._note
             yield Static(id="dialog-hint")
 
     def on_mount(self) -> None:
@@ -85,10 +86,15 @@ class Dialog(ModalScreen[T | None]):
 
     def say(self, sentence: str) -> None:
         """Shows one sentence about what was just done."""
-        self.query_one("#dialog-note", Static).update(Content(safe(sentence)))
+        self._note.update(Content(safe(sentence)))
+
+    def leave(self, result: T | None) -> None:
+        """Ends the dialog; a second key that came before it was gone ends nothing else."""
+        if self.is_current:
+            self.dismiss(result)
 
     def action_close(self) -> None:
-        self.dismiss(None)
+        self.leave(None)
 
 
 class Prompt(Dialog[str]):
@@ -113,4 +119,4 @@ class Prompt(Dialog[str]):
         if problem:
             self.say(problem)
         else:
-            self.dismiss(event.value)
+            self.leave(event.value)

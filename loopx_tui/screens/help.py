@@ -8,10 +8,10 @@ from types import MappingProxyType
 from textual.content import Content
 
 from loopx_tui.commands import Command, Scope, Situation, commands_for
-from loopx_tui.screens.palette import KEYS_WIDTH, TITLE_WIDTH, CommandList
+from loopx_tui.screens.palette import KEYS_WIDTH, TITLE_WIDTH, ActionList
 
 
-class HelpScreen(CommandList):
+class HelpScreen(ActionList):
     """The keys of these scopes, each with a sentence."""
 
     def __init__(

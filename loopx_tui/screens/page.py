@@ -54,7 +54,12 @@ class Page(ModalScreen[T | None]):
         super().__init__()
         self.guard = KeyGuard(now)
         self.end_seen = False
-        self._title = safe(title)
+        # Held, not looked up: late results may come when the page is being taken away.
+        self._title = Static(Content(safe(title)), id="page-title")
+        self._body = Static(id="page-text")
+        self._scroll = VerticalScroll(self._body, id="page-scroll", can_focus=False)
+        self._note = Static(id="page-note")
+        self._footer = Static(id="page-keys")
         self._text: list[Line] = []
         self._arming: Timer | None = None
 
@@ -68,14 +73,15 @@ class Page(ModalScreen[T | None]):
     def on_armed(self) -> None:
         """The screen was painted and left alone; keys count from now on."""
 
+    def leave(self, result: T | None) -> None:
+        """Closes the page; a second key that came before it was gone closes nothing else."""
+        if self.is_current:
+            self.dismiss(result)
+
     # The screen
 
     def compose(self) -> ComposeResult:
-        yield Static(Content(self._title), id="page-title")
-        with VerticalScroll(id="page-scroll", can_focus=False):
-            yield Static(id="page-text")
-        yield Static(id="page-note")
-        yield Static(id="page-keys")
+        yield from (self._title, self._scroll, self._note, self._footer)
 
     def on_mount(self) -> None:
         self.watch(self._scroll, "scroll_y", self._scrolled, init=False)
@@ -86,10 +92,6 @@ class Page(ModalScreen[T | None]):
 
     def on_screen_resume(self) -> None:
         self.cover()
-
-    @property
-    def _scroll(self) -> VerticalScroll:
-        return self.query_one("#page-scroll", VerticalScroll)
 
     @property
     def too_small(self) -> bool:
@@ -103,12 +105,12 @@ class Page(ModalScreen[T | None]):
             return
         self._text = lines
         self.end_seen = False
-        self.query_one("#page-text", Static).update(as_content(lines))
+        self._body.update(as_content(lines))
         self.cover()
 
     def say(self, sentence: str) -> None:
         """Shows one sentence about what was just done."""
-        self.query_one("#page-note", Static).update(Content(safe(sentence)))
+        self._note.update(Content(safe(sentence)))
 
     def show_keys(self) -> None:
         """Shows the keys of the live keymap, greyed ones with their reasons."""
@@ -127,7 +129,7 @@ class Page(ModalScreen[T | None]):
             )
         lines = [Content("   ").join(keys)]
         lines += [Content.styled(safe(reason), "$text-dim") for reason in reasons]
-        self.query_one("#page-keys", Static).update(Content("\n").join(lines))
+        self._footer.update(Content("\n").join(lines))
 
     # What was seen
 

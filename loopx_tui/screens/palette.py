@@ -21,7 +21,7 @@ KEYS_WIDTH = 14
 TITLE_WIDTH = 16
 
 
-class CommandList(Dialog[Command]):
+class ActionList(Dialog[Command]):
     """A list of commands with a filter; its result is the command to run.
 
     ``situation`` is what the screen beneath is on: it fills in the command
@@ -31,7 +31,7 @@ class CommandList(Dialog[Command]):
 
     BINDINGS: ClassVar[list[BindingType]] = [make_binding(BY_ID["dialog.copy"])]
     DEFAULT_CSS = """
-    CommandList {
+    ActionList {
         & OptionList { height: auto; max-height: 24; border: none; background: $background; }
         & #dialog-text { display: none; }
     }
@@ -96,7 +96,7 @@ class CommandList(Dialog[Command]):
         if reason:
             self.say(reason)
         else:
-            self.dismiss(command)
+            self.leave(command)
 
     @work(exclusive=True, group="copy")
     async def action_copy(self) -> None:
@@ -108,7 +108,7 @@ class CommandList(Dialog[Command]):
             self.say("This action has no `loopx` command: it is about this screen alone")
 
 
-class PaletteScreen(CommandList):
+class PaletteScreen(ActionList):
     """Every action that the first screen can take, each with its `loopx` command."""
 
     def __init__(
@@ -129,7 +129,7 @@ class PaletteScreen(CommandList):
 
 def _why_not(command: Command, situation: Situation) -> str:
     reason = command.disabled_reason(situation)
-    if not reason and command.scope != "main":
+    if not reason and command.scope in ("review", "dialog"):
         return "Press its key where it applies"
     return reason
 

@@ -39,14 +39,14 @@ class PassphraseScreen(Prompt):
             lines,
             hint="enter sign   escape cancel, nothing written",
         )
-        self._note = note
+        self._said = note
 
     def compose_body(self) -> Iterable[Widget]:
         yield PassphraseInput()
 
     def on_mount(self) -> None:
-        if self._note:
-            self.say(self._note)
+        if self._said:
+            self.say(self._said)
 
     def check(self, value: str) -> str:
         return "" if value else "Type the passphrase, or escape to cancel"
@@ -74,6 +74,6 @@ class SignScreen(Dialog[str]):
 
     def action_sign(self) -> None:
         if self._counts:
-            self.dismiss("")
+            self.leave("")
         else:
             self.say("That was too quick; press it again")

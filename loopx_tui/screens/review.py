@@ -13,8 +13,8 @@ from textual import events, work
 from textual.binding import BindingType
 
 from loopx_tui.commands import bindings_for
-from loopx_tui.decisions import Course
-from loopx_tui.desk import Desk, Difference, Ledger, Look, differences, explain
+from loopx_tui.decisions import Course, Ledger
+from loopx_tui.desk import Desk, Difference, Look, differences, explain
 from loopx_tui.key_guard import HOLD_SECONDS
 from loopx_tui.presentation import review as shown
 from loopx_tui.presentation.review import Line
@@ -118,11 +118,10 @@ class ReviewScreen(Page["Done[Any]"]):
             self.say(self._course.note)
         if changes:
             self._changes = changes
-            self._stop("The gate changed while you looked; read it again")
+            self._stop(f"{self.gate_id} changed while you looked")
         self._look = look
         lines = shown.review(look, self._reason, self._changes)
         if not look.open:
-            self._stop(f"{self.gate_id} is {look.status}")
             self._course = self._course.step("settle")
             lines = [*shown.settled(look), Line(), *lines]
         self.show(lines)
@@ -133,7 +132,7 @@ class ReviewScreen(Page["Done[Any]"]):
             self._course = self._course.step("cancel")
             sentence += "; nothing was written"
         if self._dialog is not None:
-            self._dialog.dismiss(None)
+            self._dialog.leave(None)
             self._dialog = None
         # What made a decision fail says more than what was seen afterwards.
         self.say(self._course.note if self._course.phase == "failed" else sentence)
@@ -290,7 +289,7 @@ class ReviewScreen(Page["Done[Any]"]):
             self._stop("Cancelled")
             self.cover()
         else:
-            self.dismiss(self._course.done)
+            self.leave(self._course.done)
 
     @work(exclusive=True, group="reason")
     async def action_reason(self) -> None:

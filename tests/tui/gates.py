@@ -104,6 +104,8 @@ class Times:
 class ReviewApp(App[None]):
     """Shows one review screen over an empty first screen."""
 
+    ENABLE_COMMAND_PALETTE = False
+
     def __init__(
         self, house: House, gate_id: str, times: Times, *, read_only: bool = False
     ) -> None:

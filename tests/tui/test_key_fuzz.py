@@ -1,0 +1,126 @@
+"""Random keys at the review screen, seeded: whatever is typed, nothing is appended."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+from textual import events
+from textual.keys import _character_to_key
+from textual.pilot import Pilot
+
+from loopx_tui.commands import COMMANDS
+from loopx_tui.key_guard import HOLD_SECONDS
+from loopx_tui.screens.passphrase import SignScreen
+from loopx_tui.screens.review import ReviewScreen
+from tests.tui.gates import House, ReviewApp, Times, armed, build, until
+
+KEYS = sorted(
+    {key for c in COMMANDS for key in c.keys.split(",") if key and key != "ctrl+s"}
+    | {*"AXDAXD", "enter", "space", "escape", "tab", "backspace", "G", "1", "3", "h", "m", "y"}
+)
+SIZE = (100, 40)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> House:
+    folder = tmp_path_factory.mktemp("fuzz")
+    house = build(folder / "w", folder / "key")
+    house.request("npm publish @mall/one")
+    house.request("npm publish @mall/two", irreversible=True)
+    return house
+
+
+@pytest.fixture
+def house(made: House, monkeypatch: pytest.MonkeyPatch) -> House:
+    monkeypatch.setenv("LOOPX_KEY", str(made.key.path))
+    return made
+
+
+def send(app: ReviewApp, key: str) -> None:
+    character = key if len(key) == 1 else None
+    app.post_message(events.Key(_character_to_key(key) if character else key, character))
+
+
+async def handled(app: FuzzApp, pilot: Pilot[None]) -> None:
+    """Waits for all keys sent so far; opens the review again where one closed it."""
+    await until(pilot, lambda: not app.message_queue_size)
+    await pilot.pause()
+    if len(app.screen_stack) == 1:
+        app.review = app.again()
+        app.push_screen(app.review)
+
+
+async def armed_or_covered(app: FuzzApp, pilot: Pilot[None]) -> None:
+    """Waits until keys count at the review, or a dialog stands over it."""
+
+    def ready() -> bool:
+        app.times.seconds += 0.5
+        return app.screen is not app.review or app.review.course.phase == "armed"
+
+    await until(pilot, ready)
+
+
+@pytest.mark.parametrize("gate_id", ["G1", "G2"])
+@pytest.mark.parametrize("seed", [1, 2])
+async def test_keys_of_a_hasty_person_decide_nothing(house: House, gate_id: str, seed: int) -> None:
+    chance, before = random.Random(seed), house.lines
+    app = FuzzApp(house, gate_id)
+    async with app.run_test(size=SIZE) as pilot:
+        await armed(pilot)
+        for number in range(2500):
+            app.times.seconds += chance.choice((0.0, 0.005, 0.02))
+            send(app, chance.choice(KEYS))
+            if number % 50 == 49:
+                await handled(app, pilot)
+    assert (house.appended, house.lines) == ([], before)
+
+
+@pytest.mark.parametrize("gate_id", ["G1", "G2"])
+async def test_slow_keys_reach_the_dialogs_and_sign_nothing(house: House, gate_id: str) -> None:
+    chance, before = random.Random(7), house.lines
+    app = FuzzApp(house, gate_id)
+    reached: set[str] = set()
+    async with app.run_test(size=SIZE) as pilot:
+        for _ in range(40):
+            await armed_or_covered(app, pilot)
+            app.times.seconds += 1
+            send(app, chance.choice(KEYS))
+            await pilot.pause(HOLD_SECONDS)
+            reached.add(type(app.screen).__name__)
+            await handled(app, pilot)
+    # The keys did count: without a passphrase they led no further than to the question for it.
+    assert reached & {"PassphraseScreen", "ConfirmId", "AskTime"}
+    assert (house.appended, house.lines) == ([], before)
+
+
+async def test_unattended_key_is_not_used_by_keys_that_are_not_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    house = build(tmp_path / "w", tmp_path / "key", None)
+    monkeypatch.setenv("LOOPX_KEY", str(tmp_path / "key"))
+    house.request()
+    chance, app = random.Random(3), FuzzApp(house, "G1")
+    async with app.run_test(size=SIZE) as pilot:
+        await armed(pilot)
+        app.times.seconds += 1
+        send(app, "A")
+        await until(pilot, lambda: isinstance(app.screen, SignScreen))
+        for _ in range(300):
+            app.times.seconds += 1
+            send(app, chance.choice([key for key in KEYS if key != "escape"]))
+        await handled(app, pilot)
+        assert isinstance(app.screen, SignScreen)
+    assert (house.appended, house.status("G1")) == ([], "pending")
+
+
+class FuzzApp(ReviewApp):
+    """A review that can be opened again."""
+
+    def __init__(self, house: House, gate_id: str) -> None:
+        super().__init__(house, gate_id, Times())
+        self._house, self._gate_id = house, gate_id
+
+    def again(self) -> ReviewScreen:
+        return ReviewApp(self._house, self._gate_id, self.times).review
