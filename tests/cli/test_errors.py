@@ -7,13 +7,18 @@ import subprocess
 from pathlib import Path
 
 import pytest
-
 from loopx_kernel.cli import main as entry
+
 from tests.cli.helpers import loopx, ok, process, start, unchanged
 
 AGENT = ("--agent", "claude-code")
 NOW_ASK = ("gate", "request", "--action", "publish", "--command", "git push")
 PAST = "2020-01-01T00:00:00Z"
+
+_RULES = (
+    "id display-name domain repo state-file write-scope requires-approval gate acceptance probe "
+    "source compute window-hours slot-minutes from"
+)
 
 REFUSED = [
     # usage
@@ -27,6 +32,7 @@ REFUSED = [
     (("lease", "show", "T2"), 2, "unknown_todo"),
     (("todo", "add", "Work"), 2, "unknown_agent"),
     (("todo", "add", "Work", "--agent", "nobody"), 2, "unknown_agent"),
+    (("quota", "should-run", "--agent", "nobody"), 2, "unknown_agent"),
     (("todo", "add", "", *AGENT), 2, "invalid_value"),
     (("todo", "add", "two\nlines", *AGENT), 2, "invalid_value"),
     (("todo", "add", "Work", "--priority", "P7", *AGENT), 2, "invalid_value"),
@@ -100,6 +106,43 @@ REFUSED = [
 ]
 
 
+WAIT = ("todo", "wait", "T2", "--on", "ci")
+GOAL = ("start-goal", "--dry-run", "--objective")
+ANY_VALUE = [
+    ("@",),
+    ("todo", "@"),
+    ("agent", "add", "@"),
+    ("todo", "add", "@", *AGENT),
+    ("todo", "add", "Work", "--agent", "@"),
+    ("todo", "add", "Work", "--event-id", "@", *AGENT),
+    ("todo", "add", "Work", "--write-scope", "@", *AGENT),
+    ("todo", "show", "@"),
+    ("todo", "claim", "T2", "--ttl", "@", *AGENT),
+    ("todo", "update", "T1", "--note", "@", *AGENT),
+    ("todo", "update", "T1", "--evidence", "@", *AGENT),
+    ("todo", "block", "T2", "--reason", "@", *AGENT),
+    (*WAIT, "--every", "@", *AGENT),
+    (*WAIT[:-1], "@", *AGENT),
+    ("gate", "request", "--action", "@", "--command", "c", *AGENT),
+    ("gate", "request", "--action", "publish", "--command", "@", *AGENT),
+    ("gate", "request", "--action", "publish", "--path", "@", *AGENT),
+    ("gate", "approve", "G1", "--dry-run", "--reason", "@"),
+    ("gate", "approve", "G1", "--dry-run", "--key", "@"),
+    ("quota", "spend-slot", "--turn", "@", *AGENT),
+    ("quota", "spend-slot", "--turn", "turn-0009", "--slots", "@", *AGENT),
+    ("source", "add", "@", "--provider", "p"),
+    ("source", "add", "s", "--provider", "@"),
+    ("event", "show", "@"),
+    ("event", "list", "--since", "@"),
+    ("refresh-state", "--handoff", "@", *AGENT),
+    ("refresh-state", "--handoff-file", "@", *AGENT),
+    ("status", "--root", "@"),
+    ("status", "--goal", "@"),
+    (*GOAL, "@"),
+    *((*GOAL, "o", f"--{name}", "@") for name in _RULES.split()),
+]
+
+
 @pytest.fixture
 def ledger() -> None:
     """Three todos, T1 held by claude-code, T3 gated by G1; one slot booked."""
@@ -120,6 +163,25 @@ def test_each_wrong_command_has_its_code_and_status_and_changes_nothing(ledger: 
         assert result.out == ""
         assert result.json["ok"] is False
         assert result.json["error"]["message"]
+
+
+def test_arguments_that_are_no_text_are_refused_before_anything_reads_them(ledger: None) -> None:
+    for wrong in ("\udcff", "half \ud83d", "a\0b"):
+        with unchanged():
+            result = loopx("todo", "add", wrong, *AGENT, "--json")
+        assert (result.status, result.code) == (2, "invalid_value")
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["", " ", "x" * 200, "x" * 5000, "a\nb", "\x1b[2J", "-1", "9" * 30, "..", ".", "{}"],
+    ids=range(11),
+)
+def test_no_value_of_any_option_is_an_internal_failure(ledger: None, value: str) -> None:
+    for command in ANY_VALUE:
+        result = loopx(*(value if word == "@" else word for word in command))
+        assert result.status in (*range(9), 13), (command, result)
+        assert result.status == 0 or result.out or result.err
 
 
 def test_people_get_a_sentence_and_the_next_command_on_stderr() -> None:

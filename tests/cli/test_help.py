@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import click
 import pytest
-
 from loopx_kernel.cli.framework import Command
 from loopx_kernel.cli.main import COMMANDS, root
+
 from tests.cli.helpers import loopx, process
 
 NOT_OF_THIS_VERSION = (

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from loopx_kernel.clock import ManualClock
+
 from tests.cli.helpers import bytes_of, dark_mode, loopx, ok, start, unchanged
 
 AGENT = ("--agent", "claude-code")
@@ -175,24 +175,24 @@ def test_scenario_08_an_event_id_counts_once() -> None:
 
 
 def claim_and_note(agent: str, rounds: int, barrier: Barrier, results: Any) -> None:
-    for _ in range(rounds):
-        version = ok("todo", "show", "T1")["todo"]["version"]
-        barrier.wait(30)
+    for version in range(0, 2 * rounds, 2):
         claim = ("todo", "claim", "T1", "--expect-version", str(version), "--agent", agent)
+        barrier.wait(30)
         result = loopx(*claim, "--json")
         results.put((version, result.status, result.json))
-        barrier.wait(30)
         if result.status == 0:
-            held = ("--version", str(version + 1), "--epoch", result.json["lease"]["lease_epoch"])
-            ok("todo", "release", "T1", *map(str, held), "--agent", agent)
-        barrier.wait(30)
+            held = ("--version", str(version + 1), "--epoch", str(version // 2 + 1))
+            barrier.wait(30)
+            ok("todo", "release", "T1", *held, "--agent", agent)
+        else:
+            barrier.wait(30)
 
 
 def test_scenario_11_of_two_who_claim_together_one_is_the_owner() -> None:
     start()
     ok("agent", "add", "codex")
     ok("todo", "add", "add tests", *AGENT)
-    rounds = 100
+    rounds = 200
     workers = multiprocessing.get_context("fork")
     barrier, results = workers.Barrier(2), workers.Queue()
     both = [

@@ -118,6 +118,12 @@ def _check(wish: Wish) -> Wish:
     """The wish, with a new key where the person has none; refused before anything is made."""
     from loopx_kernel.workspace.keys import default_key
 
+    if wish.owner != _legal_name(wish.owner):
+        # Checked here too: a folder and a key would be made before the kernel refuses it.
+        raise _invalid(
+            f"{wish.owner!r} cannot be an owner's name",
+            "use letters, digits, dots, dashes and @, for example --owner huang",
+        )
     if wish.new_key and wish.key is not None:
         raise _invalid("--key names a key you have, --new-key makes one", "loopx connect --new-key")
     if not wish.passphrase and not (wish.new_key and wish.unattended):
@@ -220,7 +226,12 @@ def _user_name() -> str:
         name = getuser()
     except (KeyError, OSError):
         name = ""
-    return re.sub(r"[^A-Za-z0-9@._-]", "", name).lstrip("@._-")[:64] or "owner"
+    return _legal_name(name) or "owner"
+
+
+def _legal_name(text: str) -> str:
+    """What of a text may be an owner's name."""
+    return re.sub(r"[^A-Za-z0-9@._-]", "", text).lstrip("@._-")[:64]
 
 
 def _invalid(message: str, step: str) -> UsageError:

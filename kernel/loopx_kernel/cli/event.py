@@ -33,7 +33,10 @@ def command() -> None:
 @click.option("--follow", is_flag=True, help="Go on with new ones as they come, one a line.")
 @click.pass_obj
 def list_all(session: Session, /, *, since: int, event_type: str | None, follow: bool) -> None:
-    """Events in their order, with whether each has an effect."""
+    """Events in their order, with whether each has an effect.
+
+    With --follow and --json the first object holds those there are; then one object a line.
+    """
     workspace = session.reading()
     goal_id = _journal(session, workspace)
     rows = tuple(workspace.events.list(goal_id, since=since, event_type=event_type))
@@ -50,24 +53,24 @@ def list_all(session: Session, /, *, since: int, event_type: str | None, follow:
 
 
 @command.command("show", example="loopx event show e-0142 --statement")
-@click.argument("event_id", metavar="ID")
+@click.argument("wanted", metavar="ID")
 @click.option("--statement", is_flag=True, help="The exact bytes that were signed.")
 @click.option("--signature", is_flag=True, help="The signature, for ssh-keygen -Y verify.")
 @click.pass_obj
-def show(session: Session, /, *, event_id: str, statement: bool, signature: bool) -> None:
+def show(session: Session, /, *, wanted: str, statement: bool, signature: bool) -> None:
     """One event; or what was signed, byte by byte."""
     workspace = session.reading()
     goal_id = _journal(session, workspace)
     if statement or signature:
-        signed = workspace.events.statement(goal_id, event_id) if statement else None
-        armored = workspace.events.signature(goal_id, event_id) if signature else None
+        signed = workspace.events.statement(goal_id, wanted) if statement else None
+        armored = workspace.events.signature(goal_id, wanted) if signature else None
         if session.options.json:
             body = {"statement": signed and signed.decode("utf-8"), "signature": armored}
             session.answer(SCHEMA, _envelope(workspace, goal_id), body, lambda _: None)
         else:
             _raw(signed, armored)
         return
-    row = workspace.events.show(goal_id, event_id)
+    row = workspace.events.show(goal_id, wanted)
     value = _value(row)
 
     def text(printer: Printer) -> None:

@@ -41,7 +41,7 @@ def read_yaml(path: str) -> dict[str, Any]:
         raise _invalid(f"{path}{where} is not YAML: {reason}", "correct the file") from None
     if not isinstance(values, dict):
         raise _invalid(f"{path} holds no keys of a goal", f"use the keys {', '.join(KEYS)}")
-    unknown = [str(key) for key in values if key not in KEYS]
+    unknown = [key if isinstance(key, str) else "a key" for key in values if key not in KEYS]
     if unknown:
         raise _invalid(
             f"{path} holds {', '.join(unknown)}, which no goal has",
@@ -62,6 +62,7 @@ def open_goal(values: Mapping[str, Any], known_ids: Iterable[str]) -> OpenGoal:
         Limits,
         QuotaRule,
         SpawnPolicy,
+        check_id,
         parse_acceptance,
         parse_gate_rule,
         parse_source,
@@ -73,7 +74,7 @@ def open_goal(values: Mapping[str, Any], known_ids: Iterable[str]) -> OpenGoal:
             "A goal needs an objective",
             "loopx start-goal --objective 'One sentence that says what is wanted'",
         )
-    goal_id = _text(values, "id") or _new_id(objective, known_ids)
+    goal_id = check_id(_text(values, "id") or _new_id(objective, known_ids), "a goal")
     acceptance = _texts(values, "acceptance")
     rules = build(
         GoalRules,
@@ -85,7 +86,9 @@ def open_goal(values: Mapping[str, Any], known_ids: Iterable[str]) -> OpenGoal:
             or f".loopx/goals/{goal_id}/ACTIVE_GOAL_STATE.md",
             "coordination": Coordination(
                 write_scope=_texts(values, "write_scope"),
-                requires_parent_approval=_texts(values, "requires_approval"),
+                requires_parent_approval=tuple(
+                    parse_gate_rule(kind).text for kind in _texts(values, "requires_approval")
+                ),
             ),
             "quota": build(QuotaRule, _quota(values), "quota."),
             "spawn_policy": build(SpawnPolicy, _section(values, "spawn_policy"), "spawn_policy."),
@@ -108,11 +111,10 @@ def build(model: type[M], values: Mapping[str, Any], prefix: str = "") -> M:
     try:
         return model.model_validate(dict(values))
     except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False)[0]
+        # Its input is left out: YAML aliases can make a value of any size.
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
         key = prefix + ".".join(str(part) for part in first["loc"])
-        raise _invalid(
-            f"{key}: {first['msg']}", "correct this value", key=key, value=str(first["input"])[:200]
-        ) from None
+        raise _invalid(f"{key}: {first['msg']}", "correct this value", key=key) from None
 
 
 def slug(text: str) -> str:
@@ -144,7 +146,7 @@ def _text(values: Mapping[str, Any], key: str) -> str:
     if value is None:
         return ""
     if not isinstance(value, str):
-        raise _invalid(f"{key}: {value!r} is not text", f"put {key} in quotes", key=key)
+        raise _invalid(f"{key} is not text", f"put the value of {key} in quotes", key=key)
     return value.strip()
 
 

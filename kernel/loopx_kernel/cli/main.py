@@ -12,7 +12,7 @@ import click
 from loopx_kernel.cli.framework import LazyGroup, Options
 from loopx_kernel.cli.session import Session
 from loopx_kernel.clock import Clock, SystemClock
-from loopx_kernel.errors import LoopxError, UsageError
+from loopx_kernel.errors import LoopxError, Storage, UsageError
 
 INTERNAL = 70
 INTERRUPTED = 130
@@ -75,49 +75,54 @@ def main(arguments: Sequence[str], clock: Clock | None = None) -> int:
     session = Session(Options(), clock or SystemClock())
     arguments = list(arguments) or ["--help"]
     try:
+        _refuse_what_is_no_text(arguments)
         return _status(root.main(arguments, prog_name="loopx", obj=session, standalone_mode=False))
-    except LoopxError as error:
-        return _fail(error, session, arguments)
-    except click.UsageError as error:
-        return _fail(_ours(error), session, arguments)
+    except BrokenPipeError:
+        return _quiet_pipe()
     except (KeyboardInterrupt, click.Abort, EOFError):
         print("interrupted", file=sys.stderr)  # noqa: T201
         return INTERRUPTED
-    except BrokenPipeError:
-        return _quiet_pipe()
     except Exception as error:
-        if os.environ.get("LOOPX_DEBUG") == "1":
+        facts, status = _announced(error)
+        if status == INTERNAL and os.environ.get("LOOPX_DEBUG") == "1":
             raise
-        return _internal(error, session, arguments)
+        from loopx_kernel.cli.output import print_error
+
+        print_error(facts, as_json=session.options.json or "--json" in arguments)
+        return status
+
+
+def _refuse_what_is_no_text(arguments: Sequence[str]) -> None:
+    for number, argument in enumerate(arguments, 1):
+        if "\0" in argument or any("\ud800" <= char <= "\udfff" for char in argument):
+            raise UsageError(
+                "invalid_value",
+                f"Argument {number} is not UTF-8 text",
+                next="loopx --help",
+                argument=number,
+            )
 
 
 def _status(result: Any) -> int:
     return result if isinstance(result, int) else 0
 
 
-def _ours(error: click.UsageError) -> UsageError:
-    path = error.ctx.command_path if error.ctx is not None else "loopx"
-    return UsageError("invalid_value", error.format_message(), next=f"{path} --help")
-
-
-def _fail(error: LoopxError, session: Session, arguments: Sequence[str]) -> int:
-    from loopx_kernel.cli.output import print_error
-
-    wants_json = session.options.json or "--json" in arguments
-    print_error(error.as_dict(), as_json=wants_json)
-    return error.exit_status
-
-
-def _internal(error: Exception, session: Session, arguments: Sequence[str]) -> int:
-    from loopx_kernel.cli.output import print_error
-
+def _announced(error: Exception) -> tuple[dict[str, Any], int]:
+    """What is printed about a failure, and the exit status."""
+    if isinstance(error, click.UsageError):
+        path = error.ctx.command_path if error.ctx is not None else "loopx"
+        error = UsageError("invalid_value", error.format_message(), next=f"{path} --help")
+    elif isinstance(error, OSError):
+        what = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+        error = Storage("io_error", what, next="loopx doctor")
+    if isinstance(error, LoopxError):
+        return error.as_dict(), error.exit_status
     facts = {
         "code": "internal",
         "message": f"LoopX failed in a way it did not expect ({type(error).__name__}: {error})",
         "next": "LOOPX_DEBUG=1 shows where; please report it",
     }
-    print_error(facts, as_json=session.options.json or "--json" in arguments)
-    return INTERNAL
+    return facts, INTERNAL
 
 
 def _quiet_pipe() -> int:

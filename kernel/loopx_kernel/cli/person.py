@@ -183,4 +183,9 @@ def _passphrase(terminal: Terminal, choice: KeyChoice) -> bytes:
 
 
 def _named_key(session: Session) -> Path | None:
-    return Path(session.options.key).expanduser() if session.options.key else None
+    if not session.options.key:
+        return None
+    path = Path(session.options.key).expanduser()
+    if not path.is_file():
+        raise Denied("no_key", f"There is no key file {path}", next="loopx owner list")
+    return path

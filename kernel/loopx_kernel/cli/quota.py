@@ -10,10 +10,12 @@ from loopx_kernel.cli.framework import Group
 from loopx_kernel.cli.session import Session
 from loopx_kernel.cli.values import quota_value
 from loopx_kernel.clock import format_time
+from loopx_kernel.errors import UsageError
 
 if TYPE_CHECKING:
     from loopx_kernel.cli.output import Printer
     from loopx_kernel.domain.contract import Brief, Contract
+    from loopx_kernel.workspace import Workspace
 
 SCHEMA = "loopx_quota_v0"
 
@@ -34,6 +36,7 @@ def should_run(session: Session) -> int:
 
     workspace = session.reading()
     goal_id = session.goal_id(workspace)
+    _require_registered(workspace, session.agent_id)
     view = workspace.view(goal_id, session.agent_id, projection="should-run")
     contract = view.contract
     body = _contract_value(contract) if session.options.json else {}
@@ -106,6 +109,17 @@ def void_slot(session: Session, /, *, turn: str, reason: str, dry_run: bool) -> 
     )
     if done is not None:
         session.done(workspace, done, f"{turn}: voided", spend=done.state.spends[turn])
+
+
+def _require_registered(workspace: Workspace, agent_id: str | None) -> None:
+    # "run" to somebody who may claim nothing would send them in circles.
+    if agent_id is not None and all(agent.id != agent_id for agent in workspace.agents.list()):
+        raise UsageError(
+            "unknown_agent",
+            f"{agent_id} is not a registered worker",
+            next=f"loopx agent add {agent_id}",
+            agent_id=agent_id,
+        )
 
 
 def _contract_value(contract: Contract) -> dict[str, Any]:

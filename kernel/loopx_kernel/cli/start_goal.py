@@ -57,7 +57,7 @@ def command(
 ) -> None:
     """Open a goal: its objective, gates, scope, acceptance and quota. A person signs."""
     from loopx_kernel.cli.goal_rules import open_goal
-    from loopx_kernel.cli.person import decide, refuse_agents
+    from loopx_kernel.cli.person import decide, enrolled_key, refuse_agents
 
     refuse_agents(session)
     workspace = session.writing()
@@ -68,6 +68,7 @@ def command(
         values = read_yaml(from_file)
     values |= {key: value for key, value in given.items() if value not in (None, ())}
     if guided:
+        enrolled_key(session, workspace)  # no questions to somebody who cannot sign
         values = _ask(values)
     asked = open_goal(values, workspace.goal_ids)
     done = decide(

@@ -103,7 +103,7 @@ def goal_line(view: GoalView) -> str:
 
 def _workspace_line(view: WorkspaceView) -> str:
     parts = [f"{reason.code}!" for reason in view.envelope.alert_reasons]
-    parts.append(f"{len(view.goals)} goals")
+    parts.append(f"{len(view.goals)} goal{'s' * (len(view.goals) != 1)}")
     parts.append(f"{len(view.needs_you)} for you")
     answers = [goal.display_answer for goal in view.goals]
     parts += [f"{answers.count(answer)} {answer}" for answer in sorted(set(answers))]

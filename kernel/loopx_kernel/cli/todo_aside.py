@@ -70,9 +70,11 @@ def wait(session: Session, /, *, todo_id: str, fact: str, every: timedelta, reas
             next=f"loopx todo wait {todo_id} --on ci (or review, or source:ID)",
             value=fact,
         )
+    from loopx_kernel.cli.goal_rules import build
     from loopx_kernel.domain.records import WaitingOn
 
-    on = WaitingOn(kind=kind, ref=ref, every_seconds=int(every.total_seconds()))  # type: ignore[arg-type]
+    rhythm = int(every.total_seconds())
+    on = build(WaitingOn, {"kind": kind, "ref": ref, "every_seconds": rhythm})
     _set_aside(
         session,
         f"{todo_id} waits for {fact}",
