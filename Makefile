@@ -67,7 +67,7 @@ $(RUNTIME): pyproject.toml
 	    echo "$$python cannot make virtual environments." \
 	      'On Debian and Ubuntu: apt install python3-venv' >&2; exit 1; }; \
 	  "$$python" -m venv --clear $(VENV); }
-	@$(INSTALL) --editable .
+	@$(INSTALL) --editable '.[demo]'
 	@pwd -P > $@
 
 # `--group` needs a newer pip than the one a new environment is given.
