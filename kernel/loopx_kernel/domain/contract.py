@@ -9,12 +9,24 @@ from typing import Literal
 
 from loopx_kernel.clock import Reading, format_time
 from loopx_kernel.domain import schedule
+from loopx_kernel.domain.brief import Brief, brief_for
 from loopx_kernel.domain.needs_you import NeedsYou, Reads, needs_you
 from loopx_kernel.domain.quota import Usage, frees_at, is_exhausted, usage
 from loopx_kernel.domain.records import Todo
 from loopx_kernel.domain.schedule import Basis, SchedulerHint
 from loopx_kernel.domain.state import GoalState, is_live
 from loopx_kernel.domain.work import Hindrance, hindrance
+
+__all__ = [
+    "CONTRACT_SCHEMA",
+    "EXIT_STATUS",
+    "Answer",
+    "Brief",
+    "Contract",
+    "Reason",
+    "Repair",
+    "should_run",
+]
 
 CONTRACT_SCHEMA = "loopx_interaction_contract_v1"
 Answer = Literal["run", "ask", "wait", "repair", "quiet"]
@@ -29,21 +41,6 @@ class Reason:
 
     code: str
     message: str
-
-
-@dataclass(frozen=True, slots=True)
-class Brief:
-    """What the agent is told: one thing to do, its boundary, the checks, the commands."""
-
-    todo_id: str
-    title: str
-    objective: str
-    write_scope: tuple[str, ...]
-    ask_before: tuple[str, ...]
-    verification: tuple[str, ...]
-    refusals: tuple[str, ...]
-    handoff: str
-    commands: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,7 +265,9 @@ class _Desk:
 
     def _run(self, todo: Todo, reason: Reason) -> Contract:
         hint = schedule.after(self.now, self._shortest, "work_ready")
-        return self._contract("run", [reason], todo=todo, brief=_brief(self.state, todo), hint=hint)
+        return self._contract(
+            "run", [reason], todo=todo, brief=brief_for(self.state, todo), hint=hint
+        )
 
     def _contract(
         self,
@@ -306,34 +305,3 @@ class _Desk:
 def _ends_by_itself(stop: Hindrance) -> bool:
     # A gate waits for a person, unless a person put it off to a date.
     return stop.code in _WAITING and (stop.code != "gate_pending" or stop.until is not None)
-
-
-def _brief(state: GoalState, todo: Todo) -> Brief:
-    rules = state.the_rules
-    items = {item.id: item for item in rules.acceptance}
-    goal = f"--goal {state.goal_id}"
-    checks = [
-        f"{ref}: {items[ref].kind} {items[ref].value or items[ref].path}" for ref in todo.acceptance
-    ]
-    checks.append("every evidence file exists in the repo and says what is claimed")
-    refused = [
-        f"{gate.id} was rejected: {gate.question}"
-        for gate in state.gates.values()
-        if gate.status == "rejected" and todo.id in gate.blocks
-    ]
-    return Brief(
-        todo_id=todo.id,
-        title=todo.title,
-        objective=state.objective.text if state.objective else "",
-        write_scope=todo.write_scope,
-        ask_before=tuple(rule.text for rule in rules.approval_rules),
-        verification=tuple(checks),
-        refusals=tuple(refused),
-        handoff=state.handoff.text if state.handoff else "",
-        commands=(
-            f"loopx todo claim {todo.id} {goal} --expect-version {todo.version}",
-            f"loopx todo complete {todo.id} {goal} --evidence PATH --tests passed",
-            f"loopx quota spend-slot {goal} --turn turn-NNNN",
-            f"loopx refresh-state {goal} --handoff-file PATH",
-        ),
-    )
