@@ -34,7 +34,6 @@ class Options:
     goal_id: str | None = None
     read_only: bool = False
     theme: str | None = None
-    mouse: bool = True
     ascii_only: bool = False
     demo: bool = False
 
@@ -81,17 +80,20 @@ class LoopxApp(App[None]):
             clock=self._clock,
             ascii_only=self.options.ascii_only,
         )
+        # What the first resize would find out, so that the first paint is the right one.
+        self.main.add_class(*self.main.size_classes(self.size))
         return self.main
 
     def on_mount(self) -> None:
         if not self.is_headless:
             Ending(self._leave).arm()
+
+    def on_ready(self) -> None:
         self.call_after_refresh(self._begin)
 
     def _begin(self) -> None:
         """After the first paint: the slow imports, the keys, the first reading."""
         self.feed.start(self.post_message)
-        self._watching = asyncio.create_task(self.feed.watch())
         from loopx_tui.keymap import load
 
         keymap = load()
@@ -102,6 +104,8 @@ class LoopxApp(App[None]):
 
     def on_snapshot(self, snapshot: Snapshot) -> None:
         self._root = snapshot.told.root
+        if self._watching is None:
+            self._watching = asyncio.create_task(self.feed.watch())
         self.main.take(snapshot)
         self._say_unknown_goal(snapshot.told)
 

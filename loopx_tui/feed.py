@@ -71,7 +71,7 @@ class Feeding(Protocol):
         """Reads this goal's events from now on."""
 
     async def watch(self) -> None:
-        """Follows the files until cancelled."""
+        """Follows the files until cancelled; begun after the first reading was posted."""
 
     def stop(self) -> None:
         """Posts nothing more; does not wait for a reading under way."""
@@ -102,7 +102,7 @@ class Feed:
         self._ready = threading.Condition()
         self._mode: tuple[Liveness, str] = ("start", "")
         self._directories: set[Path] = set()
-        self._told = Told(start)
+        self._told: Told | None = None
         self._post: Callable[[Snapshot], object] = lambda _: None
 
     def start(self, post: Callable[[Snapshot], object]) -> None:
@@ -136,20 +136,21 @@ class Feed:
         """Something differs on disk, or in the way it is watched."""
         with self._ready:
             differs = (change.mode, change.reason) != self._mode
-            self._mode = (change.mode, change.reason)
             goals, everything = self._concerned(change)
             self._wish.goals |= goals
-            self._wish.everything |= everything
+            # What changed before watching began was told by nobody.
+            self._wish.everything |= everything or self._mode[0] == "start"
             self._wish.events |= bool(change.paths)
+            self._mode = (change.mode, change.reason)
             if self._wish.due:
                 self._ready.notify()
         if differs:
-            self._say(self._told)
+            self._say()
 
     def _concerned(self, change: Change) -> tuple[set[str], bool]:
         """The goals whose files are among the changed ones, and whether any other file is."""
         goals, everything = set(), False
-        folder = self._told.root / ".loopx"
+        folder = (self._told.root if self._told else self._start) / ".loopx"
         for path in change.paths:
             parts = path.relative_to(folder).parts if path.is_relative_to(folder) else ()
             if len(parts) > 2 and parts[0] in ("runtime", "goals") and parts[1] != "_workspace":
@@ -167,7 +168,7 @@ class Feed:
                 "down",
                 strings.FEED_FAILED.format(error=f"{type(error).__name__}: {error}"),
             )
-            self._say(self._told)
+            self._say()
 
     def _follow(self) -> None:
         from loopx_tui.reading import Reader
@@ -190,8 +191,9 @@ class Feed:
                 return
             self._told = told
             self._directories = reader.directories()
-            self._say(told)
+            self._say()
 
-    def _say(self, told: Told) -> None:
-        if not self._wish.stop:
-            self._post(Snapshot(told, *self._mode))
+    def _say(self) -> None:
+        """Posts the last reading; nothing before there was one."""
+        if self._told is not None and not self._wish.stop:
+            self._post(Snapshot(self._told, *self._mode))

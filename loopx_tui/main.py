@@ -33,23 +33,27 @@ def main(arguments: Sequence[str]) -> int:
         from loopx_tui.shot import run as run_shot
 
         return run_shot(arguments[1:])
-    return show(_parser().parse_args(arguments))
+    asked = _parser().parse_args(arguments)
+    return show(Path(asked.path or os.environ.get("LOOPX_ROOT") or "."), asked)
 
 
-def show(asked: Namespace, *, demo: bool = False) -> int:
-    """Runs the app on this terminal until it is quit."""
+def show(path: Path, asked: Namespace | None = None, *, demo: bool = False) -> int:
+    """Runs the app on this terminal until it is quit; returns the exit status.
+
+    ``asked`` holds the options of ``add_screen_options``, their defaults where it is missing.
+    """
     if not _has_terminal():
         print(strings.NO_TERMINAL, file=sys.stderr)  # noqa: T201
         return _USAGE
     from loopx_tui.app import LoopxApp, Options
 
+    asked = asked or _parser().parse_args([])
     app = LoopxApp(
         Options(
-            path=Path(asked.path or os.environ.get("LOOPX_ROOT") or ".").absolute(),
+            path=path.absolute(),
             goal_id=asked.goal or os.environ.get("LOOPX_GOAL") or None,
             read_only=asked.read_only,
             theme=asked.theme,
-            mouse=not asked.no_mouse,
             ascii_only=asked.ascii,
             demo=demo,
         )

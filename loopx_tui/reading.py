@@ -30,7 +30,7 @@ class Reader:
     """
 
     def __init__(self, start: Path, *, read_only: bool, clock: Clock | None = None) -> None:
-        self._start = start
+        self._start = self._root = start
         self._read_only = read_only
         self._clock = clock or SystemClock()
         self._workspace: Workspace | None = None
@@ -46,7 +46,7 @@ class Reader:
     def directories(self) -> set[Path]:
         """What to watch: the workspace's own directories, or where one would be made."""
         if self._workspace is None:
-            return {self._start / _FOLDER}
+            return {self._root / _FOLDER}
         return self._workspace.watch_directories()
 
     def seconds_to_deadline(self) -> float | None:
@@ -82,7 +82,7 @@ class Reader:
             return self._workspace, False
         self._forget()
         self._workspace = Workspace.open(root, clock=self._clock, read_only=self._read_only)
-        self._folder_id = folder_id
+        self._folder_id, self._root = folder_id, root
         return self._workspace, True
 
     def _read_house(self, workspace: Workspace) -> None:
@@ -99,7 +99,7 @@ class Reader:
 
     def _lost(self, why: str) -> Told:
         self._forget()
-        self._told = Told(self._start, missing=why)
+        self._told = Told(self._root, missing=why)
         return self._told
 
     def _names(

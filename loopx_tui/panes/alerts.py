@@ -15,6 +15,7 @@ class AlertsPane(Pane):
 
     TITLE = strings.ALERTS
     COLUMNS = alerts.COLUMNS
+    DEFAULT_CLASSES = "-empty"
 
     def picture(self, scene: Scene, pen: Pen) -> Picture:
         found = alerts.rows(scene.view, scene.trouble) if scene.view else []

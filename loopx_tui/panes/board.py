@@ -22,6 +22,7 @@ from loopx_tui.panes.needs import NeedsPane
 from loopx_tui.panes.pane import Pane
 from loopx_tui.panes.quota import QuotaPane
 from loopx_tui.panes.sources import SourcesPane
+from loopx_tui.panes.steady import Steady
 from loopx_tui.panes.todos import TodosPane
 from loopx_tui.presentation.pen import Pen
 from loopx_tui.presentation.scene import Scene
@@ -39,7 +40,15 @@ _PANES: tuple[type[Pane], ...] = (
 )
 
 
-class Board(Container):
+class _Column(Vertical, Steady):
+    """Panes below one another."""
+
+
+class _Row(Horizontal, Steady):
+    """Panes side by side."""
+
+
+class Board(Container, Steady):
     """Holds the panes, numbered from 1 as on the keys, and the alerts.
 
     ``make_pen`` gives a pen for the present moment; each drawing of a pane
@@ -60,10 +69,10 @@ class Board(Container):
 
     def compose(self) -> ComposeResult:
         pane = self._panes
-        pair = Horizontal(pane[6], pane[7], id="pair")
+        pair = _Row(pane[6], pane[7], id="pair")
         parts = (self._alerts, pane[2], self._tabs, pane[3], pair, pane[9])
-        right = Vertical(*parts, id="right")
-        left = Vertical(pane[1], pane[4], pane[5], pane[8], id="left")
+        right = _Column(*parts, id="right")
+        left = _Column(pane[1], pane[4], pane[5], pane[8], id="left")
         self._holders = {"left": left, "right": right, "pair": pair}
         yield right
         yield left

@@ -10,12 +10,12 @@ from rich.style import Style
 from textual.color import Color, ColorParseError
 from textual.geometry import Region
 from textual.strip import Strip
-from textual.widget import Widget
 
+from loopx_tui.panes.steady import Steady
 from loopx_tui.presentation.cells import Cell, one_line
 
 
-class Line(Widget):
+class Line(Steady):
     """Draws ``runs(width)``, which a subclass gives, as plain segments, never as markup.
 
     Style names are looked up among the theme's variables.
@@ -47,7 +47,6 @@ class Line(Widget):
 
     def on_resize(self) -> None:
         self._drawn = self._laid_out(self.size.width)
-        self.refresh()
 
     def notify_style_update(self) -> None:
         super().notify_style_update()
@@ -55,6 +54,8 @@ class Line(Widget):
 
     def render_line(self, y: int) -> Strip:
         """The line itself, whatever ``y``."""
+        if length(self._drawn) != self.size.width:
+            self._drawn = self._laid_out(self.size.width)
         ground = self.rich_style
         segments = [Segment(cell.text, ground + self._colour(cell.style)) for cell in self._drawn]
         return Strip(segments).extend_cell_length(self.size.width, ground)

@@ -17,6 +17,9 @@ class NeedsPane(Pane):
     COLUMNS = needs.COLUMNS
     EMPTY = strings.NO_NEEDS
 
+    def on_mount(self) -> None:
+        self.rows.set_empty(strings.LOADING)
+
     def picture(self, scene: Scene, pen: Pen) -> Picture:
         if scene.view is None:
             return Picture(Heading(self.TITLE), (), strings.LOADING)

@@ -10,9 +10,11 @@ from loopx_kernel.text import safe
 from textual import events
 from textual.app import ComposeResult
 from textual.containers import Vertical
+from textual.strip import Strip
 
 from loopx_tui import strings
 from loopx_tui.panes.line import Line, clip, length
+from loopx_tui.panes.steady import Steady
 from loopx_tui.presentation.cells import Cell, Row
 from loopx_tui.presentation.columns import Column
 from loopx_tui.presentation.heading import Heading
@@ -41,7 +43,7 @@ class PaneRows(Rows):
     """
 
     def __init__(self, columns: tuple[Column, ...], *, keeps_cursor: bool, ascii_only: bool):
-        words = Words(strings.LOADING, strings.NO_MATCH, strings.MORE)
+        words = Words("", strings.NO_MATCH, strings.MORE)
         super().__init__(columns, words=words, ascii_only=ascii_only)
         self._cursor_glyph = self._bar
         self._keeps_cursor = keeps_cursor
@@ -59,6 +61,18 @@ class PaneRows(Rows):
         if text != self._words.empty:
             with self._changing():
                 self._words = self._words._replace(empty=text)
+
+    def render_line(self, y: int) -> Strip:
+        """As of every row view; the first drawing at a width comes before its resize."""
+        if self.scrollable_content_region.width != self._painter.width:
+            self._plan()
+        return super().render_line(y)
+
+    def _grow(self) -> None:
+        """Nothing to tell Textual while everything fits: a layout costs a repaint."""
+        height = self._header_lines + len(self._list.shown) + len(self._notes)
+        if max(height, self.virtual_size.height) > self.scrollable_content_region.height:
+            super()._grow()
 
     @property
     def row_under_cursor(self) -> Row | None:
@@ -116,7 +130,7 @@ class PaneHead(Line):
         return [*kept, figure[-1]] if len(kept) > 1 else []
 
 
-class Pane(Vertical):
+class Pane(Vertical, Steady):
     """One pane. A subclass says what it shows of a scene."""
 
     TITLE: ClassVar[str]
@@ -147,7 +161,8 @@ class Pane(Vertical):
         picture = self.picture(scene, pen)
         self.due = pen.next_change
         self.head.set_heading(picture.heading, self.rows.needle)
-        self.rows.set_empty(picture.empty or self.EMPTY)
+        if not picture.rows:
+            self.rows.set_empty(picture.empty or self.EMPTY)
         self.rows.set_rows(picture.rows)
 
     def again(self) -> None:

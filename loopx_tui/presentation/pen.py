@@ -50,7 +50,10 @@ class Pen:
         remaining = until - self.now
         text = countdown(remaining)
         if remaining > timedelta():
-            self._changes(until - timedelta(seconds=int(text[:-1]) * _unit_of(text)) + _EPSILON)
+            count, size = int(text[:-1]), _unit_of(text)
+            # Two of a unit are counted in the next smaller one.
+            least = count * size + (1 if count == 2 and size > 1 else 0)
+            self._changes(until - timedelta(seconds=least) + _EPSILON)
         return text
 
     def bar(self, start: datetime, until: datetime, width: int) -> str:

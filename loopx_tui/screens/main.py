@@ -13,7 +13,10 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
+from textual.geometry import Size
+from textual.reactive import Reactive
 from textual.timer import Timer
+from textual.widget import Widget
 from textual.widgets import Static
 
 from loopx_tui import strings
@@ -48,6 +51,8 @@ class MainScreen(ActingScreen):
     HORIZONTAL_BREAKPOINTS = [(0, "-tiny"), (20, "-narrow"), (80, "-medium"), (100, "-wide")]
     VERTICAL_BREAKPOINTS = [(0, "-flat"), (6, "-low"), (20, "-tall")]
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("main")]
+    # The panes show the focus themselves; Textual would paint the whole screen again for it.
+    focused: Reactive[Widget | None] = Reactive(None, repaint=False)
 
     def __init__(
         self,
@@ -57,14 +62,14 @@ class MainScreen(ActingScreen):
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
         ascii_only: bool = False,
     ) -> None:
-        super().__init__(classes="-ascii" if ascii_only else None)
+        # Painting is dear: the board appears when there is something to show on it.
+        super().__init__(classes="-opening -ascii" if ascii_only else "-opening")
         self.scene = Scene()
         self._place = place
         self._select = select
         self._clock = clock
         self._ascii_only = ascii_only
         self._mode: str = "start"
-        self._told_once = False
         self._observed: datetime | None = None
         self._timer: Timer | None = None
         self.board = Board(self.pen, ascii_only=ascii_only)
@@ -80,13 +85,20 @@ class MainScreen(ActingScreen):
         yield Static(id="tiny")
         yield self._footer
 
+    def size_classes(self, size: Size) -> list[str]:
+        """The classes of the breakpoints that a terminal of ``size`` reaches."""
+        pairs = (size.width, self.HORIZONTAL_BREAKPOINTS), (size.height, self.VERTICAL_BREAKPOINTS)
+        return [
+            [name for least, name in breakpoints if cells >= least][-1]
+            for cells, breakpoints in pairs
+        ]
+
     # What the feed says
 
     def take(self, snapshot: Snapshot) -> None:
         """Draws a snapshot; what is equal is left alone."""
         told = snapshot.told
         self._mode, self._observed = snapshot.mode, told.observed
-        self._told_once = True
         self.set_class(told.view is None, "-missing")
         if told.view is None:
             self.scene = Scene()
@@ -95,9 +107,11 @@ class MainScreen(ActingScreen):
             goal_id = self._chosen(told)
             tail = told.events if told.goal_id == goal_id else ()
             self.scene = Scene(told.view, goal_id, tail, snapshot.reason)
-        self._draw()
-        if self.scene.goal_id is not None:
-            self.board.goals.rows.select(self.scene.goal_id)
+        with self.app.batch_update():
+            self.remove_class("-opening")
+            self._draw()
+            if self.scene.goal_id is not None:
+                self.board.goals.rows.select(self.scene.goal_id)
 
     def _chosen(self, told: Told) -> str | None:
         """The goal selected here, as long as it is there; else the one the feed chose."""
@@ -122,8 +136,8 @@ class MainScreen(ActingScreen):
     def settled(self) -> bool:
         """Whether something was read, no goal is still loading, and watching has begun."""
         view = self.scene.view
-        loading = view is None or any(item.reason == NOT_LOADED for item in view.unread)
-        return self._told_once and (self.has_class("-missing") or not loading)
+        loading = view is not None and any(item.reason == NOT_LOADED for item in view.unread)
+        return self._mode != "start" and not loading
 
     def pen(self) -> Pen:
         """A pen for the present moment."""
@@ -157,7 +171,7 @@ class MainScreen(ActingScreen):
     def _say_in(self, place: str, text: Content) -> None:
         widget = self.query_one(place, Static)
         if widget.content != text:
-            widget.update(text)
+            widget.update(text, layout=place == "#brief-text")
 
     def on_resize(self) -> None:
         self.call_after_refresh(self._draw_brief)
