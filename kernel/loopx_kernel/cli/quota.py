@@ -14,7 +14,8 @@ from loopx_kernel.errors import UsageError
 
 if TYPE_CHECKING:
     from loopx_kernel.cli.output import Printer
-    from loopx_kernel.domain.contract import Brief, Contract
+    from loopx_kernel.domain.brief import Brief
+    from loopx_kernel.domain.contract import Contract
     from loopx_kernel.workspace import Workspace
 
 SCHEMA = "loopx_quota_v0"
