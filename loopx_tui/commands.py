@@ -62,19 +62,19 @@ class Command:
     disabled_reason: Callable[[Situation], str] = _nothing
 
 
-def _loopx(template: str) -> Callable[[Situation], str]:
-    """A command line; ``{goal}`` and ``{object}`` are filled in, quoted for a shell."""
+def _loopx(template: str, *kinds: str) -> Callable[[Situation], str]:
+    """A command line; ``{goal}`` and, of an object of these kinds, ``{object}`` are filled in."""
 
     def fill(situation: Situation) -> str:
         goal = f" --goal {shlex.quote(situation.goal_id)}" if situation.goal_id else ""
-        named = shlex.quote(situation.object_id) if situation.object_id else "ID"
+        named = shlex.quote(situation.object_id) if situation.kind in kinds else "ID"
         return template.format(goal=goal, object=named)
 
     return fill
 
 
 def _own_next(situation: Situation) -> str:
-    return situation.next or _loopx("loopx gate show {object}{goal}")(situation)
+    return situation.next or _loopx("loopx gate show {object}{goal}", "gate")(situation)
 
 
 def no_signing(situation: Situation) -> str:
@@ -137,13 +137,13 @@ COMMANDS: Final[tuple[Command, ...]] = (
     Command("theme", "theme", "Take the next theme.", "t", action="theme"),
     Command("zoom", "zoom", "Give the whole screen to the pane, or take it back.", "z",
             action="zoom"),
+    Command("redraw", "redraw", "Draw the whole screen again.", "ctrl+l", action="redraw"),
+    Command("quit", "quit", "Leave; the work goes on without you.", "q", action="quit",
+            footer=True),
     *_panes(),
     Command("pane.next", "next pane", "Move to the next pane.", "tab", action="app.focus_next"),
     Command("pane.previous", "previous pane", "Move to the previous pane.", "shift+tab",
             action="app.focus_previous"),
-    Command("redraw", "redraw", "Draw the whole screen again.", "ctrl+l", action="redraw"),
-    Command("quit", "quit", "Leave; the work goes on without you.", "q", action="quit",
-            footer=True),
     # Lists: bound by the list itself, under these ids.
     Command("rows.open", "open", "Everything known about the row.", "enter", "rows", "open"),
     Command("rows.up", "up", "One row up.", "up,k", "rows", "up"),
@@ -160,17 +160,17 @@ COMMANDS: Final[tuple[Command, ...]] = (
     # The review screen.
     Command("review.approve", "approve", "Approve the gate; your key is asked for next.", "A",
             "review", "choose('approved')", True, True,
-            _loopx("loopx gate approve {object}{goal}"), no_signing),
+            _loopx("loopx gate approve {object}{goal}", "gate"), no_signing),
     Command("review.reject", "reject", "Reject the gate; your key is asked for next.", "X",
             "review", "choose('rejected')", True, True,
-            _loopx("loopx gate reject {object}{goal}"), no_signing),
+            _loopx("loopx gate reject {object}{goal}", "gate"), no_signing),
     Command("review.defer", "defer", "Ask again at a time you give; your key is asked for next.",
             "D", "review", "choose('deferred')", True, True,
-            _loopx("loopx gate defer {object}{goal} --until TIME"), no_signing),
+            _loopx("loopx gate defer {object}{goal} --until TIME", "gate"), no_signing),
     Command("review.reason", "reason", "Write the reason that is signed with the decision.", "e",
             "review", "reason", footer=True),
     Command("review.copy", "copy", "Copy the text of the review.", "y", "review", "copy",
-            footer=True, loopx=_loopx("loopx gate show {object}{goal}")),
+            footer=True, loopx=_loopx("loopx gate show {object}{goal}", "gate")),
     Command("review.up", "up", "Scroll one line up.", "up,k", "review", "scroll_by(-1)"),
     Command("review.down", "down", "Scroll one line down.", "down,j", "review", "scroll_by(1)"),
     Command("review.page-up", "page up", "Scroll one page up.", "pageup,ctrl+u", "review",
@@ -200,7 +200,7 @@ COMMANDS: Final[tuple[Command, ...]] = (
             disabled_reason=_on_command_line("", "")),
     Command("todo.finish", "finish todo", "Say that a person's todo is done, and how.",
             human_only=True,
-            loopx=_loopx("loopx todo complete {object}{goal} --reason 'how it was done'"),
+            loopx=_loopx("loopx todo complete {object}{goal} --reason 'how'", "human_todo"),
             disabled_reason=_on_command_line("human_todo", "a todo for a person")),
     Command("status", "status", "Where the goal stands, as text.", loopx=_loopx(
             "loopx status{goal}"), disabled_reason=_on_command_line("", "")),

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from loopx_kernel.clock import format_time
 from loopx_kernel.text import hidden_count, safe
 
 if TYPE_CHECKING:
@@ -47,6 +47,10 @@ def review(look: Look, reason: str = "", changes: Sequence[Difference] = ()) -> 
     return lines[:-1]
 
 
+def _moment(moment: datetime) -> str:
+    return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
+
+
 def _head(text: str) -> Line:
     return Line(text, "text-dim")
 
@@ -77,13 +81,13 @@ def _alarms(look: Look) -> Iterator[Line]:
 
 def _question(look: Look) -> Iterator[Line]:
     gate = look.gate
-    yield Line(safe(gate.question))
+    yield Line(safe(gate.question), "ask")
     yield _field("action", gate.action)
     if gate.command:
         yield _field("command", gate.command)
     for path in gate.paths:
         yield _field("path", path)
-    asked = f"{safe(gate.requested_by)}, {format_time(gate.requested_at)}"
+    asked = f"{safe(gate.requested_by)}, {_moment(gate.requested_at)}"
     yield Line(f"  {'asked by':<9} {asked}", "text-dim")
     yield Line(f"  {'status':<9} {look.status}", "text-dim")
 
@@ -115,7 +119,7 @@ def _before(look: Look) -> Iterator[Line]:
 def _decided(gate: Gate, made: Decision) -> str:
     what = safe(gate.command or ", ".join(gate.paths))
     why = f"  “{safe(made.reason)}”" if made.reason else ""
-    return f"{gate.id}  {made.outcome} by {safe(made.by)}, {format_time(made.at)}  {what}{why}"
+    return f"{gate.id}  {made.outcome} by {safe(made.by)}, {_moment(made.at)}  {what}{why}"
 
 
 def _cost(look: Look) -> Iterator[Line]:
@@ -150,11 +154,13 @@ def fixed(unsigned: Unsigned, key: KeyChoice) -> list[Line]:
     """The statement as it is about to be signed, word for word."""
     seen = unsigned.statement["witnessed"]
     return [
-        Line(safe(unsigned.preview)),
-        _field("signed at", unsigned.statement["signed_at"]),
-        _field("seen at", f"#{seen['seq']}  {seen['head']}"),
-        _field("statement", unsigned.statement_bytes.decode("utf-8", "replace")),
+        Line(safe(unsigned.preview), "ask"),
         *key_lines(key),
+        _field("signed", unsigned.statement["signed_at"]),
+        _field("seen", f"#{seen['seq']}  {seen['head']}"),
+        Line(),
+        _head("The statement, word for word"),
+        Line(safe(unsigned.statement_bytes.decode("utf-8", "replace"))),
     ]
 
 
@@ -165,7 +171,7 @@ def receipt(done: Done[Any], owner: str, outcome: str, verify: str) -> list[Line
         Line(f"✔ {outcome}, recorded as #{made.seq}", "verified"),
         _field("event", made.event_id),
         _field("by", owner),
-        _field("at", format_time(made.recorded_at)),
+        _field("at", _moment(made.recorded_at)),
         _field("sha256", made.sha256),
         Line(),
         _head("Verify it with ssh-keygen"),
@@ -178,7 +184,7 @@ def settled(look: Look) -> list[Line]:
     made = look.gate.decision
     lines = [Line(f"▲ {look.gate.id} is {look.status}: nothing is left to decide", "alert")]
     if made is not None:
-        by = f"{safe(made.by)}, {format_time(made.at)}, event {safe(made.event_id)}"
+        by = f"{safe(made.by)}, {_moment(made.at)}, event {safe(made.event_id)}"
         lines.append(_field(made.outcome, f"by {by}"))
     return lines
 

@@ -9,14 +9,13 @@ from loopx_kernel.errors import UsageError
 from loopx_kernel.text import check_line
 from textual import events
 from textual.widget import Widget
-from textual.widgets import Input
 
 from loopx_tui.desk import explain, parse_until
 from loopx_tui.presentation.review import Line
-from loopx_tui.screens.dialog import Prompt
+from loopx_tui.screens.dialog import Field, Prompt
 
 
-class TypedInput(Input):
+class TypedInput(Field):
     """A field that takes typing only: what is pasted was not meant."""
 
     def _on_paste(self, event: events.Paste) -> None:

@@ -48,7 +48,7 @@ class Dialog(ModalScreen[T | None]):
             background: $background;
             padding: 0 1;
         }
-        #dialog-text { height: auto; max-height: 60%; scrollbar-size-vertical: 1; }
+        #dialog-text { height: auto; max-height: 50vh; scrollbar-size-vertical: 1; }
         #dialog-note { height: auto; color: $alert; }
         #dialog-hint { height: auto; color: $text-muted; }
         Input { border: tall $border; background: $surface; }
@@ -97,6 +97,13 @@ class Dialog(ModalScreen[T | None]):
         self.leave(None)
 
 
+class Field(Input):
+    """One line to type in; its cursor stands still, for a quiet screen."""
+
+    def on_mount(self) -> None:
+        self.cursor_blink = False
+
+
 class Prompt(Dialog[str]):
     """Asks for one line of text; its result is the text, checked."""
 
@@ -107,7 +114,7 @@ class Prompt(Dialog[str]):
         self._value = value
 
     def compose_body(self) -> Iterable[Widget]:
-        yield Input(self._value, select_on_focus=False)
+        yield Field(self._value, select_on_focus=False)
 
     def check(self, value: str) -> str:
         """What is wrong with the text, as a sentence; empty where nothing is."""

@@ -15,7 +15,7 @@ from textual.widgets.option_list import Option
 
 from loopx_tui import clipboard
 from loopx_tui.commands import BY_ID, COMMANDS, Command, Situation, make_binding, shown_keys
-from loopx_tui.screens.dialog import Dialog
+from loopx_tui.screens.dialog import Dialog, Field
 
 KEYS_WIDTH = 14
 TITLE_WIDTH = 16
@@ -44,13 +44,13 @@ class ActionList(Dialog[Command]):
         situation: Situation,
         keys: Mapping[str, str],
     ) -> None:
-        super().__init__(title, hint="enter run   ↓ to the list")
+        super().__init__(title, hint="enter run   ↓ to the list, y copies there")
         self._commands = commands
         self._situation = situation
         self._keys = keys
 
     def compose_body(self) -> Iterable[Widget]:
-        yield Input(placeholder="filter")
+        yield Field(placeholder="filter")
         yield OptionList()
 
     def on_mount(self) -> None:
@@ -114,7 +114,7 @@ class PaletteScreen(ActionList):
     def __init__(
         self, situation: Situation, keys: Mapping[str, str] = MappingProxyType({})
     ) -> None:
-        listed = [one for one in COMMANDS if one.scope == "main" and one.id != "palette"]
+        listed = [one for one in COMMANDS if one.scope == "main" and not _only_a_key(one)]
         super().__init__("Commands", listed, situation, keys)
 
     def describe(self, command: Command) -> Content:
@@ -125,6 +125,11 @@ class PaletteScreen(ActionList):
             (f"{self.keys_of(command):<{KEYS_WIDTH}}", "$accent"),
             Content(line or command.help),
         )
+
+
+def _only_a_key(command: Command) -> bool:
+    """Moving between panes, and the palette itself, are of no use in the palette."""
+    return command.id == "palette" or command.id.startswith("pane.")
 
 
 def _why_not(command: Command, situation: Situation) -> str:

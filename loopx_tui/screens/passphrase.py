@@ -11,10 +11,10 @@ from textual.widgets import Input
 from loopx_tui.commands import BY_ID, make_binding
 from loopx_tui.key_guard import KeyGuard
 from loopx_tui.presentation.review import Line
-from loopx_tui.screens.dialog import Dialog, Prompt
+from loopx_tui.screens.dialog import Dialog, Field, Prompt
 
 
-class PassphraseInput(Input):
+class PassphraseInput(Field):
     """Shows dots and takes pastes; what is in it cannot be copied out of it."""
 
     def __init__(self) -> None:
@@ -34,11 +34,7 @@ class PassphraseScreen(Prompt):
     """Asks for a key's passphrase; its result is what was typed."""
 
     def __init__(self, lines: Iterable[Line], note: str = "") -> None:
-        super().__init__(
-            "Sign: passphrase of your key",
-            lines,
-            hint="enter sign   escape cancel, nothing written",
-        )
+        super().__init__("Sign: passphrase of your key", lines, hint="enter sign")
         self._said = note
 
     def compose_body(self) -> Iterable[Widget]:

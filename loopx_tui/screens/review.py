@@ -147,19 +147,17 @@ class ReviewScreen(Page["Done[Any]"]):
             self._course = self._course.step("arm")
 
     def why_not(self, command_id: str) -> str:
-        if command_id not in OUTCOMES:
+        look, reasons = self._look, [(self._course.over, f"{self.gate_id} is decided")]
+        if command_id in OUTCOMES:
+            at_end = command_id != "review.approve" or self.end_seen
+            reasons += [
+                (look is None, "The gate is not read"),
+                (look is not None and bool(look.no_signing), look.no_signing if look else ""),
+                (self.too_small, "This window is too small to read it; make it larger"),
+                (not at_end, "Approving opens at the end of the text; scroll down to it"),
+            ]
+        elif command_id != "review.reason":
             return ""
-        if self._look is None:
-            return "The gate is not read"
-        reasons = (
-            (self._course.over, f"{self.gate_id} is decided"),
-            (bool(self._look.no_signing), self._look.no_signing),
-            (self.too_small, "This window is too small to read it; make it larger"),
-            (
-                command_id == "review.approve" and not self.end_seen,
-                "Approving opens at the end of the text; scroll down to it",
-            ),
-        )
         return next((sentence for holds, sentence in reasons if holds), "")
 
     def on_key(self, event: events.Key) -> None:

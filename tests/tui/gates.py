@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from loopx_kernel.domain.gate import Action, DecideGate, RequestGate
+from loopx_kernel.domain.gate import DecideGate, RequestGate
 from loopx_kernel.domain.goal import OpenGoal
+from loopx_kernel.domain.permission import Action
 from loopx_kernel.domain.rules import Coordination, GoalRules
 from loopx_kernel.workspace import KeyChoice, Workspace
 from textual.app import App

@@ -65,7 +65,7 @@ def test_every_action_of_the_review_exists() -> None:
 def test_equivalent_commands_are_filled_in_and_quoted() -> None:
     approve = BY_ID["review.approve"].loopx
     assert approve(GATE) == "loopx gate approve G4 --goal dark-mode"
-    nasty = Situation(goal_id="a; rm -rf /", object_id="$(x)")
+    nasty = Situation(goal_id="a; rm -rf /", object_id="$(x)", kind="gate")
     assert approve(nasty) == "loopx gate approve '$(x)' --goal 'a; rm -rf /'"
 
 
@@ -246,10 +246,11 @@ async def test_palette_runs_what_is_chosen_and_letters_are_filter_text() -> None
 
 
 async def test_palette_greys_what_cannot_be_done_with_the_reason() -> None:
-    app = ListApp(PaletteScreen(Situation(kind="todo", object_id="[red]T1[/]")))
+    app = ListApp(PaletteScreen(Situation(kind="todo", next="loopx todo show '[red]T1[/]'")))
     async with app.run_test(size=(120, 40)) as pilot:
         await pilot.press(*"review", "enter")
-        await until(pilot, lambda: "Nothing under the cursor" in app.note)
+        await until(pilot, lambda: "Settle this on the command line" in app.note)
+        assert "[red]T1[/]" in app.note
         assert "'[red]T1[/]'" in app.entries[0]
         assert app.result == "open"
 

@@ -6,11 +6,14 @@ import random
 from pathlib import Path
 
 import pytest
+from loopx_kernel.workspace import Workspace
 from textual import events
+from textual.app import App
 from textual.keys import _character_to_key
 from textual.pilot import Pilot
 
-from loopx_tui.commands import COMMANDS
+from loopx_tui.app import LoopxApp, Options
+from loopx_tui.commands import COMMANDS, commands_for
 from loopx_tui.key_guard import HOLD_SECONDS
 from loopx_tui.screens.passphrase import SignScreen
 from loopx_tui.screens.review import ReviewScreen
@@ -19,6 +22,10 @@ from tests.tui.gates import House, ReviewApp, Times, armed, build, until
 KEYS = sorted(
     {key for c in COMMANDS for key in c.keys.split(",") if key and key != "ctrl+s"}
     | {*"AXDAXD", "enter", "space", "escape", "tab", "backspace", "G", "1", "3", "h", "m", "y"}
+)
+MAIN_KEYS = sorted(
+    {key for c in commands_for("main", "rows") for key in c.keys.split(",") if key}
+    | {*"AXDd", "space", "escape"}
 )
 SIZE = (100, 40)
 
@@ -38,7 +45,7 @@ def house(made: House, monkeypatch: pytest.MonkeyPatch) -> House:
     return made
 
 
-def send(app: ReviewApp, key: str) -> None:
+def send(app: App[None], key: str) -> None:
     character = key if len(key) == 1 else None
     app.post_message(events.Key(_character_to_key(key) if character else key, character))
 
@@ -69,7 +76,7 @@ async def test_keys_of_a_hasty_person_decide_nothing(house: House, gate_id: str,
     app = FuzzApp(house, gate_id)
     async with app.run_test(size=SIZE) as pilot:
         await armed(pilot)
-        for number in range(2500):
+        for number in range(2300):
             app.times.seconds += chance.choice((0.0, 0.005, 0.02))
             send(app, chance.choice(KEYS))
             if number % 50 == 49:
@@ -124,3 +131,38 @@ class FuzzApp(ReviewApp):
 
     def again(self) -> ReviewScreen:
         return ReviewApp(self._house, self._gate_id, self.times).review
+
+
+async def test_first_screen_with_the_review_one_key_away_decides_nothing(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried: list[object] = []
+    monkeypatch.setattr(Workspace, "append", lambda *call: tried.append(call))
+    chance, before = random.Random(11), house.lines
+    app = LoopxApp(Options(house.root))
+    keys = [key for key in MAIN_KEYS if key not in ("q", "t")]
+    async with app.run_test(size=(120, 36)) as pilot:
+        await until(pilot, lambda: app.main.settled)
+        for _ in range(20):
+            for key in chance.choices(keys, k=40):
+                send(app, key)
+            await until(pilot, lambda: not app.message_queue_size)
+    assert (tried, house.lines) == ([], before)
+
+
+async def test_prose_typed_at_the_first_screen_decides_nothing(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried: list[object] = []
+    monkeypatch.setattr(Workspace, "append", lambda *call: tried.append(call))
+    app = LoopxApp(Options(house.root))
+    async with app.run_test(size=(120, 36)) as pilot:
+        await until(pilot, lambda: app.main.settled)
+        for char in "my day dAd yes, approve All\n":
+            send(app, {" ": "space", "\n": "enter"}.get(char, char))
+        await until(pilot, lambda: not app.message_queue_size)
+        app.post_message(events.Paste("dAAA"))
+        await pilot.pause(HOLD_SECONDS)
+        course = getattr(app.screen, "course", None)
+        assert course is None or not course.busy
+    assert tried == []
