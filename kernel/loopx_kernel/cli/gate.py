@@ -16,7 +16,7 @@ from loopx_kernel.clock import format_time
 
 if TYPE_CHECKING:
     from loopx_kernel.cli.output import Printer
-    from loopx_kernel.domain.gate import Action
+    from loopx_kernel.domain.permission import Action
     from loopx_kernel.domain.records import Gate
 
 SCHEMA = "loopx_gates_v0"
@@ -41,7 +41,7 @@ def _action_options(wrapped: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _action(kind: str, line: str, paths: tuple[str, ...]) -> Action:
-    from loopx_kernel.domain.gate import Action
+    from loopx_kernel.domain.permission import Action
 
     return Action(action=kind, command=line, paths=paths)
 

@@ -65,7 +65,7 @@ def defer(
 
 
 def _decide(session: Session, dry_run: bool, **values: Any) -> None:
-    from loopx_kernel.domain.gate import DecideGate, status_at
+    from loopx_kernel.domain.gate import DecideGate
 
     workspace = session.writing()
     goal_id = session.goal_id(workspace)
@@ -81,6 +81,6 @@ def _decide(session: Session, dry_run: bool, **values: Any) -> None:
     if done is None:
         return
     gate = done.state.gate(asked.gate_id)
-    status = status_at(gate, session.clock.read().now)
+    status = gate.status_at(session.clock.read().now)
     value = gate_value(workspace, goal_id, gate, status)
     session.done(workspace, done, f"{gate.id} is {gate.status}", gate=value)

@@ -90,7 +90,7 @@ def wait(session: Session, /, *, todo_id: str, fact: str, every: timedelta, reas
 @click.pass_obj
 def reopen(session: Session, /, *, todo_id: str) -> None:
     """Put a blocked, waiting or deferred todo back to open."""
-    from loopx_kernel.domain.todo import ReopenTodo
+    from loopx_kernel.domain.aside import ReopenTodo
 
     workspace = session.writing()
     done = workspace.todos.reopen(
@@ -104,7 +104,7 @@ def reopen(session: Session, /, *, todo_id: str) -> None:
 
 
 def _set_aside(session: Session, sentence: str, **values: Any) -> None:
-    from loopx_kernel.domain.todo import SetAside
+    from loopx_kernel.domain.aside import SetAside
 
     workspace = session.writing()
     done = workspace.todos.set_aside(

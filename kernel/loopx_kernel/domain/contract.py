@@ -217,7 +217,7 @@ class _Desk:
         return not self._scope_taken(todo)
 
     def _scope_taken(self, todo: Todo) -> bool:
-        from loopx_kernel.domain.lease import no_overlap
+        from loopx_kernel.domain.holding import no_overlap
         from loopx_kernel.errors import Conflict
 
         try:

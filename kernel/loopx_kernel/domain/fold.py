@@ -20,7 +20,7 @@ from loopx_kernel.errors import Conflict, Denied, LoopxError, UsageError
 # A noun's module is imported when the first of its events occurs.
 _MODULES = {
     "goal": ("goal",),
-    "todo": ("todo", "lease"),
+    "todo": ("todo", "lease", "aside"),
     "lease": ("lease",),
     "gate": ("gate",),
     "spend": ("quota",),

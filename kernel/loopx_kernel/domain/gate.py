@@ -7,31 +7,15 @@ from datetime import datetime
 from textwrap import shorten
 from typing import Any, Literal
 
-from loopx_kernel.domain.canonical import digest
 from loopx_kernel.domain.event import AGENT, OWNER, Context, Draft, EventType, Facts
+from loopx_kernel.domain.permission import Action, Permission, check_action, permission
 from loopx_kernel.domain.record import Flag, Hex, Line, Name, Record, Time
 from loopx_kernel.domain.records import Decision, Gate
-from loopx_kernel.domain.rules import STANDARD_KINDS, GateRule, is_kind, rule_covers
-from loopx_kernel.domain.scope import check_path
 from loopx_kernel.domain.state import GoalState, waiting_gates
 from loopx_kernel.errors import Busy, Conflict, Denied, UsageError
 from loopx_kernel.text import check_line
 
 Outcome = Literal["approved", "rejected", "deferred"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Action:
-    """What somebody wants to do: its kind, its command and the paths it touches."""
-
-    action: str
-    command: str = ""
-    paths: tuple[str, ...] = ()
-
-    @property
-    def digest(self) -> str:
-        """The digest an approval is matched by: exactly these words and paths."""
-        return digest({"action": self.action, "command": self.command, "paths": list(self.paths)})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,60 +81,6 @@ class OnGate(Record):
     gate_id: Name
 
 
-@dataclass(frozen=True, slots=True)
-class Permission:
-    """The answer of ``gate check``: whether the action may be done now, and why."""
-
-    allowed: bool
-    reason: str
-    rule: GateRule | None = None
-    gate: Gate | None = None
-
-
-def permission(state: GoalState, action: Action, now: datetime) -> Permission:
-    """Looks, and changes nothing. An action no rule covers needs no approval."""
-    _check_action(action)
-    write_scope = state.the_rules.coordination.write_scope
-    rule = next(
-        (
-            rule
-            for rule in state.the_rules.approval_rules
-            if rule_covers(
-                rule,
-                action=action.action,
-                command=action.command,
-                paths=action.paths,
-                write_scope=write_scope,
-            )
-        ),
-        None,
-    )
-    if rule is None:
-        return Permission(True, "no rule covers it")
-    asked = [gate for gate in state.gates.values() if gate.digest == action.digest]
-    approved = next((gate for gate in asked if usable(gate, now)), None)
-    if approved is not None:
-        return Permission(True, f"{approved.id} was approved", rule, approved)
-    last = asked[-1] if asked else None
-    if last is None:
-        return Permission(False, f"{rule.text} needs an approval; nobody asked yet", rule)
-    return Permission(False, f"{last.id} is {status_at(last, now)}", rule, last)
-
-
-def usable(gate: Gate, now: datetime) -> bool:
-    """Approved, not used, not expired."""
-    return gate.status == "approved" and (gate.expires_at is None or now < gate.expires_at)
-
-
-def status_at(gate: Gate, now: datetime) -> str:
-    """The status as it is at ``now``: approvals expire and deferrals come back."""
-    if gate.status == "approved" and not usable(gate, now):
-        return "expired"
-    if gate.status == "deferred" and gate.until is not None and gate.until <= now:
-        return "pending"
-    return gate.status
-
-
 def decide(
     state: GoalState, command: RequestGate | UseGate | WithdrawGate | DecideGate, context: Context
 ) -> Draft:
@@ -196,7 +126,7 @@ def _gate_required(found: Permission, action: Action) -> Denied:
 
 def _decide_requested(state: GoalState, command: RequestGate) -> Draft:
     action = command.action
-    _check_action(action)
+    check_action(action)
     gate_id = f"G{state.next_gate}"
     what = shorten(action.command or ", ".join(action.paths), 300, placeholder=" …")
     payload = {
@@ -212,25 +142,6 @@ def _decide_requested(state: GoalState, command: RequestGate) -> Draft:
     return Draft("gate.requested", payload, gate_id)
 
 
-def _check_action(action: Action) -> None:
-    if not (action.command.strip() or action.paths):
-        raise UsageError(
-            "vague_gate",
-            "An action names a command or a path; a question alone stops nothing",
-            next="loopx gate request --action publish --command 'git push origin main'",
-            action=action.action,
-        )
-    if not is_kind(action.action):
-        raise UsageError(
-            "vague_gate",
-            f"{action.action!r} is not a kind of action",
-            next=f"use {', '.join(STANDARD_KINDS)} or a kind of your own rules",
-            action=action.action,
-        )
-    for path in action.paths:
-        check_path(path)
-
-
 def _check_requested(state: GoalState, payload: Requested, facts: Facts) -> None:
     if payload.gate_id != f"G{state.next_gate}":
         raise UsageError(
@@ -239,7 +150,7 @@ def _check_requested(state: GoalState, payload: Requested, facts: Facts) -> None
             next="loopx gate list",
         )
     action = Action(action=payload.action, command=payload.command, paths=payload.paths)
-    _check_action(action)
+    check_action(action)
     if payload.digest != action.digest:
         raise UsageError("invalid_event", "The digest is not that of the action")
     check_line(payload.question, "question", limit=1000)
@@ -262,7 +173,7 @@ def _refuse_repeated(state: GoalState, wanted: str, at: datetime) -> None:
     for gate in state.gates.values():
         if gate.digest != wanted:
             continue
-        if gate.status in ("pending", "deferred") or usable(gate, at):
+        if gate.status in ("pending", "deferred") or gate.usable(at):
             raise Conflict(
                 "exists",
                 f"{gate.id} asks for the same action and is {gate.status}",
@@ -365,10 +276,10 @@ def _evolve_decided(outcome: Outcome) -> Any:
 
 def _check_used(state: GoalState, payload: Used, facts: Facts) -> None:
     gate = state.gate(payload.gate_id)
-    if gate.digest != payload.digest or not usable(gate, facts.at):
+    if gate.digest != payload.digest or not gate.usable(facts.at):
         raise Denied(
             "gate_required",
-            f"{gate.id} is {status_at(gate, facts.at)}; there is no approval to use",
+            f"{gate.id} is {gate.status_at(facts.at)}; there is no approval to use",
             next=f"loopx gate show {gate.id}",
             gate_id=gate.id,
         )

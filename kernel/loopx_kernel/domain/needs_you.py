@@ -7,7 +7,6 @@ from datetime import datetime
 from typing import Literal
 
 from loopx_kernel.clock import Reading
-from loopx_kernel.domain.gate import status_at
 from loopx_kernel.domain.records import Todo
 from loopx_kernel.domain.state import GoalState
 from loopx_kernel.domain.work import hindrance
@@ -145,7 +144,7 @@ def _gates(state: GoalState, now: datetime) -> list[NeedsYou]:
             next=f"loopx gate approve {gate.id} --goal {state.goal_id}",
         )
         for gate in state.gates.values()
-        if status_at(gate, now) == "pending"
+        if gate.status_at(now) == "pending"
     ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any, Literal
 
 from loopx_kernel.domain.event import ActorKind, Level
@@ -154,6 +155,18 @@ class Gate(Record):
     used_by: Name | None = None
     used_at: Time | None = None
     seq: Count
+
+    def usable(self, now: datetime) -> bool:
+        """Approved, not used, not expired."""
+        return self.status == "approved" and (self.expires_at is None or now < self.expires_at)
+
+    def status_at(self, now: datetime) -> GateStatus:
+        """The status as it is at ``now``: approvals expire and deferrals come back."""
+        if self.status == "approved" and not self.usable(now):
+            return "expired"
+        if self.status == "deferred" and self.until is not None and self.until <= now:
+            return "pending"
+        return self.status
 
 
 class Spend(Record):

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, Literal, TypeAlias
 
 from loopx_kernel.clock import Reading
 from loopx_kernel.domain.canonical import digest
+from loopx_kernel.domain.endings import ENDS, check_parts, endings, refuse_finished
 from loopx_kernel.domain.event import AGENT, OWNER, Context, Draft, EventType, Facts
-from loopx_kernel.domain.lease import (
+from loopx_kernel.domain.holding import (
     check_epoch,
     check_next_version,
     must_hold,
@@ -25,11 +26,10 @@ from loopx_kernel.domain.records import (
     Role,
     Todo,
     TodoKind,
-    WaitingOn,
 )
 from loopx_kernel.domain.scope import check_scope
-from loopx_kernel.domain.state import GoalState, is_live, waiting_gates
-from loopx_kernel.errors import Denied, Fenced, UsageError
+from loopx_kernel.domain.state import GoalState, is_live
+from loopx_kernel.errors import Denied, UsageError
 from loopx_kernel.text import check_line
 
 Tests = Literal["passed", "failed"]
@@ -78,25 +78,7 @@ class FinishHumanTodo:
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SetAside:
-    """Block a todo, wait for an outside fact, or put it off to a date."""
-
-    todo_id: str
-    status: Literal["blocked", "waiting", "deferred"]
-    reason: str = ""
-    until: datetime | None = None
-    waiting_on: WaitingOn | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReopenTodo:
-    """Put a blocked, waiting or deferred todo back to open."""
-
-    todo_id: str
-
-
-Command: TypeAlias = AddTodo | UpdateTodo | FinishHumanTodo | SetAside | ReopenTodo
+Command: TypeAlias = AddTodo | UpdateTodo | FinishHumanTodo
 
 
 class Added(Record):
@@ -130,20 +112,6 @@ class Completed(HandedIn):
     parts: tuple[dict[str, Any], ...] = ()
 
 
-class Aside(Record):
-    todo_id: Name
-    version: Count
-    reason: Line = ""
-    resume_at: Time | None = None
-    waiting_on: WaitingOn | None = None
-    parts: tuple[dict[str, Any], ...] = ()
-
-
-class Reopened(Record):
-    todo_id: Name
-    version: Count
-
-
 def decide(state: GoalState, command: Command, context: Context) -> Draft:
     """The event for a todo command; raises when ``check`` would."""
     match command:
@@ -161,21 +129,6 @@ def decide(state: GoalState, command: Command, context: Context) -> Draft:
                 "parts": endings(state, todo, finishes=True),
             }
             return Draft("todo.completed", payload, todo.id)
-        case SetAside():
-            todo = state.todo(command.todo_id)
-            payload = {
-                "todo_id": todo.id,
-                "version": todo.version + 1,
-                "reason": command.reason,
-                "resume_at": command.until,
-                "waiting_on": command.waiting_on,
-                "parts": endings(state, todo, finishes=False),
-            }
-            return Draft(f"todo.{command.status}", payload, todo.id)
-        case ReopenTodo():
-            todo = state.todo(command.todo_id)
-            payload = {"todo_id": todo.id, "version": todo.version + 1}
-            return Draft("todo.reopened", payload, todo.id)
 
 
 def _decide_added(state: GoalState, command: AddTodo) -> Draft:
@@ -187,7 +140,7 @@ def _decide_added(state: GoalState, command: AddTodo) -> Draft:
 
 def _decide_handed_in(state: GoalState, command: UpdateTodo, context: Context) -> Draft:
     todo = state.todo(command.todo_id)
-    _refuse_finished(todo)
+    refuse_finished(todo)
     lease = must_hold(todo, context.actor.id, command.version, command.epoch)
     if not is_live(lease, context.reading):
         no_foreign_overlap(todo.write_scope, context)
@@ -210,33 +163,6 @@ def _decide_handed_in(state: GoalState, command: UpdateTodo, context: Context) -
 def _result_hash(evidence: Sequence[EvidenceRef]) -> str | None:
     files = [{"path": e.path, "sha256": e.sha256} for e in evidence]
     return digest(files) if files else None
-
-
-def endings(state: GoalState, todo: Todo, *, finishes: bool) -> list[dict[str, Any]]:
-    """What ends together with a todo that is finished or set aside: its lease, and,
-    when it is finished, the gates that would block nothing any more."""
-    parts: list[dict[str, Any]] = []
-    if todo.lease is not None and todo.lease.status == "active":
-        parts.append({"type": "lease.ended", "todo_id": todo.id})
-    if finishes:
-        parts += [
-            {"type": "gate.mooted", "gate_id": gate.id}
-            for gate in waiting_gates(state)
-            if todo.id in gate.blocks
-            and all(ref == todo.id or state.todos[ref].finished for ref in gate.blocks)
-        ]
-    return parts
-
-
-def _refuse_finished(todo: Todo) -> None:
-    if todo.finished:
-        raise UsageError(
-            "illegal_transition",
-            f"{todo.id} is {todo.status} already",
-            next=f"loopx todo show {todo.id}",
-            todo_id=todo.id,
-            status=todo.status,
-        )
 
 
 def _known(state: GoalState, ids: Sequence[str], code: str, what: str) -> None:
@@ -305,7 +231,7 @@ def _check_given(todo: Todo, payload: HandedIn) -> None:
 
 def _check_handed_in(state: GoalState, payload: HandedIn, facts: Facts) -> None:
     todo = state.todo(payload.todo_id)
-    _refuse_finished(todo)
+    refuse_finished(todo)
     lease = must_hold(todo, facts.actor.id, payload.version - 1, payload.lease_epoch)
     reading = Reading(facts.at)
     if not is_live(lease, reading):
@@ -326,7 +252,7 @@ def _check_handed_in(state: GoalState, payload: HandedIn, facts: Facts) -> None:
 def _check_completed(state: GoalState, payload: Completed, facts: Facts) -> None:
     todo = state.todo(payload.todo_id)
     if facts.actor.kind == "owner":
-        _refuse_finished(todo)
+        refuse_finished(todo)
         check_line(payload.reason, "reason")
         check_next_version(todo, payload.version)
         check_epoch(todo, payload.lease_epoch)
@@ -354,16 +280,7 @@ def _check_completed(state: GoalState, payload: Completed, facts: Facts) -> None
                 next=f"loopx todo complete {todo.id} --evidence REPORT.xml --tests passed",
                 todo_id=todo.id,
             )
-    _check_parts(payload.parts, endings(state, todo, finishes=True))
-
-
-def _check_parts(parts: tuple[dict[str, Any], ...], expected: list[dict[str, Any]]) -> None:
-    if list(parts) != expected:
-        raise UsageError(
-            "invalid_event",
-            "The parts of this event are not what follows from it",
-            next="loopx event verify",
-        )
+    check_parts(payload.parts, endings(state, todo, finishes=True))
 
 
 def _handed_in(todo: Todo, payload: HandedIn, facts: Facts) -> dict[str, Any]:
@@ -397,91 +314,6 @@ def _evolve_completed(state: GoalState, payload: Completed, facts: Facts) -> Goa
     return state.with_todo(todo.model_copy(update=update))
 
 
-def _check_aside(state: GoalState, payload: Aside, facts: Facts) -> Todo:
-    todo = state.todo(payload.todo_id)
-    _refuse_finished(todo)
-    check_next_version(todo, payload.version)
-    lease = todo.lease
-    if lease is not None and lease.owner != facts.actor.id and is_live(lease, Reading(facts.at)):
-        raise Fenced(
-            "not_holder",
-            f"{todo.id} is held by {lease.owner}, not by {facts.actor.id}",
-            next="loopx lease list",
-            todo_id=todo.id,
-            holder=lease.owner,
-        )
-    if payload.reason:
-        check_line(payload.reason, "reason")
-    _check_parts(payload.parts, endings(state, todo, finishes=False))
-    return todo
-
-
-def _check_blocked(state: GoalState, payload: Aside, facts: Facts) -> None:
-    _check_aside(state, payload, facts)
-    check_line(payload.reason, "reason")
-
-
-def _check_waiting(state: GoalState, payload: Aside, facts: Facts) -> None:
-    todo = _check_aside(state, payload, facts)
-    if payload.waiting_on is None:
-        raise UsageError(
-            "invalid_event", f"{todo.id} must wait for something", next="loopx todo wait --help"
-        )
-    if payload.waiting_on.kind == "source":
-        state.source(payload.waiting_on.ref)
-
-
-def _check_deferred(state: GoalState, payload: Aside, facts: Facts) -> None:
-    todo = _check_aside(state, payload, facts)
-    if payload.resume_at is None or payload.resume_at <= facts.at:
-        raise UsageError(
-            "invalid_value",
-            f"{todo.id} can only be put off to a time in the future",
-            next=f"loopx todo defer {todo.id} --until 2026-09-17T09:00:00Z",
-            todo_id=todo.id,
-        )
-
-
-def _evolve_aside(status: str) -> Callable[[GoalState, Aside, Facts], GoalState]:
-    def evolve(state: GoalState, payload: Aside, facts: Facts) -> GoalState:
-        todo = state.todo(payload.todo_id)
-        return state.with_todo(
-            todo.model_copy(
-                update={
-                    "status": status,
-                    "version": payload.version,
-                    "reason": payload.reason,
-                    "resume_at": payload.resume_at,
-                    "waiting_on": payload.waiting_on,
-                    "changed_at": facts.at,
-                    "seq": facts.seq,
-                }
-            )
-        )
-
-    return evolve
-
-
-def _check_reopened(state: GoalState, payload: Reopened, facts: Facts) -> None:
-    todo = state.todo(payload.todo_id)
-    check_next_version(todo, payload.version)
-    if todo.status not in ("blocked", "waiting", "deferred"):
-        raise UsageError(
-            "illegal_transition",
-            f"{todo.id} is {todo.status}; only what was set aside is reopened",
-            next=f"loopx todo show {todo.id}",
-            todo_id=todo.id,
-            status=todo.status,
-        )
-
-
-def _evolve_reopened(state: GoalState, payload: Reopened, facts: Facts) -> GoalState:
-    return _evolve_aside("open")(
-        state, Aside(todo_id=payload.todo_id, version=payload.version), facts
-    )
-
-
-_ENDS = frozenset({"lease.ended", "gate.mooted"})
 _GIVEN = frozenset({"lease_epoch", "version", "result_hash"})
 EVENTS: tuple[EventType[GoalState, Any], ...] = (
     EventType("todo.added", Added, AGENT, _check_added, _evolve_added),
@@ -493,12 +325,6 @@ EVENTS: tuple[EventType[GoalState, Any], ...] = (
         _check_completed,
         _evolve_completed,
         kernel_fields=_GIVEN,
-        parts=_ENDS,
+        parts=ENDS,
     ),
-    EventType("todo.blocked", Aside, AGENT, _check_blocked, _evolve_aside("blocked"), parts=_ENDS),
-    EventType("todo.waiting", Aside, AGENT, _check_waiting, _evolve_aside("waiting"), parts=_ENDS),
-    EventType(
-        "todo.deferred", Aside, AGENT, _check_deferred, _evolve_aside("deferred"), parts=_ENDS
-    ),
-    EventType("todo.reopened", Reopened, AGENT, _check_reopened, _evolve_reopened),
 )

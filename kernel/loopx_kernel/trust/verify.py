@@ -12,7 +12,6 @@ from loopx_kernel.trust import sshsig
 from loopx_kernel.trust.keys import PublicKey, parse_public_line
 from loopx_kernel.trust.wire import Reader
 
-
 LEVELS: tuple[Level, ...] = ("none", "software", "passphrase", "confirmed", "presence")
 
 

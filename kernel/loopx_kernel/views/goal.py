@@ -10,7 +10,6 @@ from loopx_kernel.clock import Reading
 from loopx_kernel.domain.completion import Completion, derive
 from loopx_kernel.domain.contract import Contract, should_run
 from loopx_kernel.domain.freshness import SourceReading, judge
-from loopx_kernel.domain.gate import status_at
 from loopx_kernel.domain.needs_you import NeedsYou, Reads
 from loopx_kernel.domain.quota import burn
 from loopx_kernel.domain.records import Gate, Todo
@@ -140,7 +139,7 @@ def goal_view(
         todos=rows,
         counts=_counts(rows),
         leases=_leases(state, reading),
-        gates=tuple(GateRow(gate, status_at(gate, now)) for gate in state.gates.values()),
+        gates=tuple(GateRow(gate, gate.status_at(now)) for gate in state.gates.values()),
         sources=sources,
         burn=_burn(state, now),
         completion=derive(state, reads, sources, now),

@@ -3,15 +3,8 @@
 from __future__ import annotations
 
 from loopx_kernel.domain import gate
-from loopx_kernel.domain.gate import (
-    Action,
-    DecideGate,
-    Permission,
-    RequestGate,
-    UseGate,
-    WithdrawGate,
-    permission,
-)
+from loopx_kernel.domain.gate import DecideGate, RequestGate, UseGate, WithdrawGate
+from loopx_kernel.domain.permission import Action, Permission, permission
 from loopx_kernel.domain.state import GoalState
 from loopx_kernel.workspace.commit import commit
 from loopx_kernel.workspace.core import Core

@@ -90,15 +90,19 @@ class Ledger(ABC):
         self._unsaved = 0 if self._seen else self._unsaved
 
     def _confirm(self, seen: Checkpoint) -> None:
-        """The first look after a checkpoint: where it does not fit, read from line 1."""
-        self._seen = None
-        if self.damage is None or self.position.seq != seen.seq:
-            return
-        self.position = self.start
-        self.reset()
-        self._read_on()
-        if self.damage is None:
-            self.damage = resume.rolled_back(self, seen)
+        """Looks for the line a checkpoint was made at, until it is found.
+
+        Where the checkpoint does not fit, everything is read again from line 1.
+        """
+        if self.damage is not None and self.position.seq == seen.seq:
+            self.position = self.start
+            self.reset()
+            self._read_on()
+        lost = resume.rolled_back(self, seen)
+        if lost is None:
+            self._seen = None
+        elif self.damage is None:
+            self.damage = lost
 
     def event_of(self, line: Line) -> Event:
         """The event of a line that proved itself; one that is no event of ours is damage."""

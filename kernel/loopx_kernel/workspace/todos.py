@@ -7,11 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-from loopx_kernel.domain import lease, todo
+from loopx_kernel.domain import aside, lease, todo
+from loopx_kernel.domain.aside import ReopenTodo, SetAside
 from loopx_kernel.domain.lease import ClaimTodo, ReleaseLease, RenewLease
 from loopx_kernel.domain.records import EvidenceRef
 from loopx_kernel.domain.state import GoalState
-from loopx_kernel.domain.todo import AddTodo, FinishHumanTodo, ReopenTodo, SetAside, UpdateTodo
+from loopx_kernel.domain.todo import AddTodo, FinishHumanTodo, UpdateTodo
 from loopx_kernel.workspace.commit import commit, recorded
 from loopx_kernel.workspace.core import Core
 from loopx_kernel.workspace.orders import Done, Order, named
@@ -115,13 +116,13 @@ class Todos:
         self, goal_id: str, agent: str, command: SetAside, *, event_id: str | None = None
     ) -> Done[GoalState]:
         """Blocks, waits for an outside fact, or puts off to a date; ends the lease."""
-        return self._todo(goal_id, agent, command, event_id)
+        return self._aside(goal_id, agent, command, event_id)
 
     def reopen(
         self, goal_id: str, agent: str, command: ReopenTodo, *, event_id: str | None = None
     ) -> Done[GoalState]:
         """Puts a todo that was set aside back to open."""
-        return self._todo(goal_id, agent, command, event_id)
+        return self._aside(goal_id, agent, command, event_id)
 
     def finish_human(
         self, goal_id: str, owner: str, command: FinishHumanTodo, *, event_id: str | None = None
@@ -130,6 +131,12 @@ class Todos:
         actor = named("owner", owner)
         order = Order(goal_id, command, todo.decide, actor, event_id)
         return prepare(self._core, order, f"finish {command.todo_id} of {goal_id}")
+
+    def _aside(
+        self, goal_id: str, agent: str, command: SetAside | ReopenTodo, event_id: str | None
+    ) -> Done[GoalState]:
+        actor = named("agent", agent)
+        return commit(self._core, Order(goal_id, command, aside.decide, actor, event_id))
 
     def _todo(
         self, goal_id: str, agent: str, command: todo.Command, event_id: str | None

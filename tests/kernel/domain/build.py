@@ -8,7 +8,18 @@ from typing import Any
 
 import pytest
 from loopx_kernel.clock import Reading
-from loopx_kernel.domain import fold, gate, goal, handoff, lease, quota, rebuilt, source, todo
+from loopx_kernel.domain import (
+    aside,
+    fold,
+    gate,
+    goal,
+    handoff,
+    lease,
+    quota,
+    rebuilt,
+    source,
+    todo,
+)
 from loopx_kernel.domain.canonical import digest
 from loopx_kernel.domain.event import (
     EVENT_SCHEMA,
@@ -49,10 +60,8 @@ _DECIDERS = (
     (quota, (quota.SpendSlot, quota.VoidSlot)),
     (rebuilt, (rebuilt.NoteRebuilt,)),
     (source, (source.AddSource, source.BindSource, source.ReadSource)),
-    (
-        todo,
-        (todo.AddTodo, todo.UpdateTodo, todo.FinishHumanTodo, todo.SetAside, todo.ReopenTodo),
-    ),
+    (aside, (aside.SetAside, aside.ReopenTodo)),
+    (todo, (todo.AddTodo, todo.UpdateTodo, todo.FinishHumanTodo)),
 )
 
 

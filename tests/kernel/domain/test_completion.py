@@ -6,15 +6,16 @@ from datetime import timedelta
 
 import pytest
 from loopx_kernel.domain import completion
+from loopx_kernel.domain.aside import SetAside
 from loopx_kernel.domain.completion import Completion, ListSource
 from loopx_kernel.domain.freshness import judge
-from loopx_kernel.domain.gate import Action, RequestGate
+from loopx_kernel.domain.gate import RequestGate
 from loopx_kernel.domain.needs_you import Damage, Difference, Reads
+from loopx_kernel.domain.permission import Action
 from loopx_kernel.domain.records import WaitingOn
 from loopx_kernel.domain.rules import SourceRule, parse_acceptance
 from loopx_kernel.domain.source import BindSource, ReadSource
 from loopx_kernel.domain.state import GoalState
-from loopx_kernel.domain.todo import SetAside
 
 from tests.kernel.domain.build import KERNEL, NOW, Book, add, claim, complete, opened
 from tests.kernel.domain.test_fold import kinds

@@ -8,17 +8,19 @@ from typing import Any
 
 import pytest
 from loopx_kernel.clock import Reading
+from loopx_kernel.domain.aside import ReopenTodo, SetAside
 from loopx_kernel.domain.contract import EXIT_STATUS, Contract, should_run
 from loopx_kernel.domain.event import Actor
-from loopx_kernel.domain.gate import Action, DecideGate, RequestGate
+from loopx_kernel.domain.gate import DecideGate, RequestGate
 from loopx_kernel.domain.goal import ChangeGoalStatus
 from loopx_kernel.domain.handoff import WriteHandoff
 from loopx_kernel.domain.needs_you import Damage, Difference, Reads
+from loopx_kernel.domain.permission import Action
 from loopx_kernel.domain.quota import SpendSlot
 from loopx_kernel.domain.records import WaitingOn
 from loopx_kernel.domain.rules import QuotaRule, SourceRule, parse_acceptance, parse_gate_rule
 from loopx_kernel.domain.source import BindSource, ReadSource
-from loopx_kernel.domain.todo import FinishHumanTodo, ReopenTodo, SetAside
+from loopx_kernel.domain.todo import FinishHumanTodo
 
 from tests.kernel.domain.build import (
     AGENTS,

@@ -11,18 +11,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from loopx_kernel.domain import fold
+from loopx_kernel.domain.aside import ReopenTodo, SetAside
 from loopx_kernel.domain.event import UNSIGNED, Event, EventType, Verdict, asked
-from loopx_kernel.domain.gate import Action, DecideGate, RequestGate, UseGate, WithdrawGate
+from loopx_kernel.domain.gate import DecideGate, RequestGate, UseGate, WithdrawGate
 from loopx_kernel.domain.goal import ChangeGoalStatus
 from loopx_kernel.domain.handoff import WriteHandoff
 from loopx_kernel.domain.lease import ReleaseLease, RenewLease
+from loopx_kernel.domain.permission import Action
 from loopx_kernel.domain.quota import SpendSlot, VoidSlot
 from loopx_kernel.domain.rebuilt import NoteRebuilt
 from loopx_kernel.domain.records import WaitingOn
 from loopx_kernel.domain.rules import SourceRule
 from loopx_kernel.domain.source import AddSource, BindSource, ReadSource
 from loopx_kernel.domain.state import MAX_ALERTS, GoalState
-from loopx_kernel.domain.todo import FinishHumanTodo, ReopenTodo, SetAside, UpdateTodo
+from loopx_kernel.domain.todo import FinishHumanTodo, UpdateTodo
 from loopx_kernel.errors import UsageError
 
 from tests.kernel.domain.build import (
@@ -111,7 +113,7 @@ def legal(name: str) -> Case:
 
 
 def kinds() -> Iterator[EventType[GoalState, Any]]:
-    for noun in ("goal", "todo", "lease", "gate", "quota", "source", "handoff", "rebuilt"):
+    for noun in ("goal", "todo", "lease", "aside", "gate", "quota", "source", "handoff", "rebuilt"):
         yield from import_module(f"loopx_kernel.domain.{noun}").EVENTS
 
 

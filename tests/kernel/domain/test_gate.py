@@ -5,16 +5,9 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from loopx_kernel.domain.gate import (
-    Action,
-    DecideGate,
-    RequestGate,
-    UseGate,
-    WithdrawGate,
-    permission,
-    status_at,
-)
+from loopx_kernel.domain.gate import DecideGate, RequestGate, UseGate, WithdrawGate
 from loopx_kernel.domain.needs_you import Reads, needs_you
+from loopx_kernel.domain.permission import Action, permission
 from loopx_kernel.domain.rules import Limits, parse_gate_rule
 from loopx_kernel.domain.todo import AddTodo
 from loopx_kernel.errors import Busy, Conflict, Denied, UsageError
@@ -129,8 +122,8 @@ def test_an_approval_is_for_these_very_words(other: Action) -> None:
 def test_an_approval_expires() -> None:
     book = decided("approved", expires_at=NOW + HOUR)
     gate = book.state.gate("G1")
-    assert status_at(gate, NOW + HOUR - timedelta(seconds=1)) == "approved"
-    assert status_at(gate, NOW + HOUR) == "expired"
+    assert gate.status_at(NOW + HOUR - timedelta(seconds=1)) == "approved"
+    assert gate.status_at(NOW + HOUR) == "expired"
     refused(book, UseGate(action=PUBLISH), Denied, "gate_required", at=NOW + HOUR)
     book.do(ASK, at=NOW + HOUR)
     assert book.state.gate("G2").status == "pending"
@@ -141,7 +134,7 @@ def test_a_deferral_comes_back() -> None:
     assert needs_you(book.state, Reads(), NOW) == ()
     (need,) = needs_you(book.state, Reads(), NOW + HOUR)
     assert (need.kind, need.id) == ("gate", "G1")
-    assert status_at(book.state.gate("G1"), NOW + HOUR) == "pending"
+    assert book.state.gate("G1").status_at(NOW + HOUR) == "pending"
     book.do(DecideGate(gate_id="G1", outcome="approved"), OWNER, NOW + 2 * HOUR)
     assert book.state.gate("G1").status == "approved"
 

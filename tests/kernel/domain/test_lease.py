@@ -8,13 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from loopx_kernel.clock import Reading
+from loopx_kernel.domain.aside import SetAside
 from loopx_kernel.domain.event import Actor, ForeignLease
 from loopx_kernel.domain.goal import ChangeGoalStatus
 from loopx_kernel.domain.lease import ReleaseLease, RenewLease
 from loopx_kernel.domain.quota import SpendSlot
 from loopx_kernel.domain.rules import LeaseRule, QuotaRule
 from loopx_kernel.domain.state import is_live
-from loopx_kernel.domain.todo import SetAside, UpdateTodo
+from loopx_kernel.domain.todo import UpdateTodo
 from loopx_kernel.errors import Conflict, Denied, Fenced, LoopxError, UsageError
 
 from tests.kernel.domain.build import (

@@ -10,15 +10,17 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 from loopx_kernel.domain import fold
+from loopx_kernel.domain.aside import ReopenTodo, SetAside
 from loopx_kernel.domain.event import Actor, Event, Verdict
-from loopx_kernel.domain.gate import Action, DecideGate, RequestGate, UseGate, WithdrawGate
+from loopx_kernel.domain.gate import DecideGate, RequestGate, UseGate, WithdrawGate
 from loopx_kernel.domain.goal import ChangeGoalStatus
 from loopx_kernel.domain.lease import ReleaseLease, RenewLease
+from loopx_kernel.domain.permission import Action
 from loopx_kernel.domain.quota import SpendSlot, VoidSlot
 from loopx_kernel.domain.records import WaitingOn
 from loopx_kernel.domain.scope import overlap
 from loopx_kernel.domain.state import GoalState, is_live
-from loopx_kernel.domain.todo import FinishHumanTodo, ReopenTodo, SetAside, UpdateTodo
+from loopx_kernel.domain.todo import FinishHumanTodo, UpdateTodo
 from loopx_kernel.errors import LoopxError
 
 from tests.kernel.domain.build import (

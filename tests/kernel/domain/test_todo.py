@@ -5,15 +5,12 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from loopx_kernel.domain.gate import Action, DecideGate, RequestGate
+from loopx_kernel.domain.aside import ReopenTodo, SetAside
+from loopx_kernel.domain.gate import DecideGate, RequestGate
+from loopx_kernel.domain.permission import Action
 from loopx_kernel.domain.records import WaitingOn
 from loopx_kernel.domain.rules import parse_acceptance
-from loopx_kernel.domain.todo import (
-    FinishHumanTodo,
-    ReopenTodo,
-    SetAside,
-    UpdateTodo,
-)
+from loopx_kernel.domain.todo import FinishHumanTodo, UpdateTodo
 from loopx_kernel.errors import Conflict, Denied, Fenced, LoopxError, UsageError
 
 from tests.kernel.domain.build import (

@@ -1,0 +1,101 @@
+"""Holding a todo: the guards that every write by its holder must pass."""
+
+from __future__ import annotations
+
+from loopx_kernel.clock import Reading
+from loopx_kernel.domain.event import Context
+from loopx_kernel.domain.records import Lease, Todo
+from loopx_kernel.domain.scope import overlap
+from loopx_kernel.domain.state import GoalState, is_live
+from loopx_kernel.errors import Conflict, Fenced
+
+
+def must_hold(todo: Todo, agent_id: str, version: int | None, epoch: int | None) -> Lease:
+    """The lease, if the caller is its holder in this epoch and read this version.
+
+    A lease that has run out still counts while nobody else took the todo.
+    """
+    lease = todo.lease
+    if epoch is not None:
+        check_epoch(todo, epoch)
+    if lease is None or lease.status != "active":
+        raise Conflict(
+            "lease_required",
+            f"{agent_id} holds no lease on {todo.id}",
+            next=f"loopx todo claim {todo.id}",
+            todo_id=todo.id,
+        )
+    if lease.owner != agent_id:
+        raise Fenced(
+            "not_holder",
+            f"{todo.id} is held by {lease.owner}, not by {agent_id}",
+            next="loopx lease list",
+            todo_id=todo.id,
+            holder=lease.owner,
+        )
+    if version is not None and version != todo.version:
+        raise version_mismatch(todo, version)
+    return lease
+
+
+def check_epoch(todo: Todo, epoch: int) -> None:
+    """``stale_epoch`` unless this is the todo's present epoch."""
+    if epoch != todo.lease_epoch:
+        raise Fenced(
+            "stale_epoch",
+            f"{todo.id} changed hands: epoch {epoch} ended, it is {todo.lease_epoch} now; "
+            "stop working on it",
+            next="loopx quota should-run",
+            todo_id=todo.id,
+            epoch=epoch,
+            lease_epoch=todo.lease_epoch,
+        )
+
+
+def version_mismatch(todo: Todo, version: int) -> Conflict:
+    """The error for a caller that read an older (or a made-up) version."""
+    return Conflict(
+        "version_mismatch",
+        f"{todo.id} is at version {todo.version}, not {version}",
+        next=f"loopx todo show {todo.id}",
+        todo_id=todo.id,
+        expected=version,
+        version=todo.version,
+    )
+
+
+def check_next_version(todo: Todo, version: int) -> None:
+    """A write carries the version after the todo's present one."""
+    if version != todo.version + 1:
+        raise version_mismatch(todo, version - 1)
+
+
+def no_foreign_overlap(scopes: tuple[str, ...], context: Context) -> None:
+    """``scope_overlap`` if a live lease of another goal may touch the same files."""
+    for lease in context.neighbours:
+        clash = overlap(context.repo, scopes, lease.repo, lease.write_scopes)
+        if clash:
+            raise _clash(clash, lease.owner, f"{lease.goal_id}/{lease.todo_id}")
+
+
+def no_overlap(state: GoalState, todo: Todo, reading: Reading) -> None:
+    """``scope_overlap`` if another live lease of this goal may touch the same files."""
+    repo = state.the_rules.repo
+    for other in state.todos.values():
+        if other.id == todo.id or other.lease is None or not is_live(other.lease, reading):
+            continue
+        clash = overlap(repo, todo.write_scope, repo, other.lease.write_scopes)
+        if clash:
+            raise _clash(clash, other.lease.owner, other.id)
+
+
+def _clash(clash: tuple[str, str], holder: str, where: str) -> Conflict:
+    return Conflict(
+        "scope_overlap",
+        f"{clash[0]} overlaps {clash[1]}, which {holder} holds for {where}",
+        next="loopx quota should-run",
+        scope=clash[0],
+        held_scope=clash[1],
+        holder=holder,
+        held_by=where,
+    )

@@ -1,0 +1,86 @@
+"""May this action be done now? The look that ``gate check`` takes, and what it looks at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from loopx_kernel.domain.canonical import digest
+from loopx_kernel.domain.records import Gate
+from loopx_kernel.domain.rules import STANDARD_KINDS, GateRule, is_kind, rule_covers
+from loopx_kernel.domain.scope import check_path
+from loopx_kernel.domain.state import GoalState
+from loopx_kernel.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Action:
+    """What somebody wants to do: its kind, its command and the paths it touches."""
+
+    action: str
+    command: str = ""
+    paths: tuple[str, ...] = ()
+
+    @property
+    def digest(self) -> str:
+        """The digest an approval is matched by: exactly these words and paths."""
+        return digest({"action": self.action, "command": self.command, "paths": list(self.paths)})
+
+
+@dataclass(frozen=True, slots=True)
+class Permission:
+    """The answer of ``gate check``: whether the action may be done now, and why."""
+
+    allowed: bool
+    reason: str
+    rule: GateRule | None = None
+    gate: Gate | None = None
+
+
+def permission(state: GoalState, action: Action, now: datetime) -> Permission:
+    """Looks, and changes nothing. An action no rule covers needs no approval."""
+    check_action(action)
+    write_scope = state.the_rules.coordination.write_scope
+    rule = next(
+        (
+            rule
+            for rule in state.the_rules.approval_rules
+            if rule_covers(
+                rule,
+                action=action.action,
+                command=action.command,
+                paths=action.paths,
+                write_scope=write_scope,
+            )
+        ),
+        None,
+    )
+    if rule is None:
+        return Permission(True, "no rule covers it")
+    asked = [gate for gate in state.gates.values() if gate.digest == action.digest]
+    approved = next((gate for gate in asked if gate.usable(now)), None)
+    if approved is not None:
+        return Permission(True, f"{approved.id} was approved", rule, approved)
+    last = asked[-1] if asked else None
+    if last is None:
+        return Permission(False, f"{rule.text} needs an approval; nobody asked yet", rule)
+    return Permission(False, f"{last.id} is {last.status_at(now)}", rule, last)
+
+
+def check_action(action: Action) -> None:
+    if not (action.command.strip() or action.paths):
+        raise UsageError(
+            "vague_gate",
+            "An action names a command or a path; a question alone stops nothing",
+            next="loopx gate request --action publish --command 'git push origin main'",
+            action=action.action,
+        )
+    if not is_kind(action.action):
+        raise UsageError(
+            "vague_gate",
+            f"{action.action!r} is not a kind of action",
+            next=f"use {', '.join(STANDARD_KINDS)} or a kind of your own rules",
+            action=action.action,
+        )
+    for path in action.paths:
+        check_path(path)
