@@ -82,9 +82,9 @@ def find(goal: str, title: str, below: int) -> Job | None:
 
 
 _SUFFIX = {
-    "dark-mode": " and publish it",
-    "fix-checkout": " and set its limit",
-    "docs-refresh": " and drop the old page",
+    "dark-mode": ", publish it",
+    "fix-checkout": ", set its limit",
+    "docs-refresh": ", drop the old one",
 }
 
 
@@ -132,7 +132,7 @@ def _dark_mode(number: int) -> Job:
     bad = _COMPONENT.format(name=name, palette=palette, text="#4b5563", ground=ground)
     branch = f"dark-mode-{number + 1}"
     return Job(
-        title=f"Convert the {name} to the {palette} palette{_lap(lap // len(_PALETTES))}",
+        title=f"{name.capitalize()} in the {palette} palette{_lap(lap // len(_PALETTES))}",
         files={source: good, test: _COMPONENT_TEST.format(name=name)},
         draft={source: bad, test: _COMPONENT_TEST.format(name=name)},
         test=test,
@@ -140,7 +140,7 @@ def _dark_mode(number: int) -> Job:
         action=Action(
             kind="publish",
             command=f"git push origin {branch}",
-            question=f"Publish the {palette} {name} as branch {branch}?",
+            question=f"Publish the {palette} {name}?",
         ),
     )
 
@@ -189,7 +189,7 @@ def _fix_checkout(number: int) -> Job:
     proof = _CURRENCY_TEST.format(code=code, step=step, items=items, price=price, total=total)
     coarse = Decimal(step) * 100
     return Job(
-        title=f"Round a {code.upper()} basket of {items} items",
+        title=f"{code.upper()}: round a basket of {items} items",
         files={source: _CURRENCY.format(code=code, step=step), test: proof},
         draft={source: _CURRENCY.format(code=code, step=coarse), test: proof},
         test=test,
@@ -198,7 +198,7 @@ def _fix_checkout(number: int) -> Job:
             kind="write",
             path=f"infra/limits/{code}-{items}.toml",
             content=f'currency = "{code}"\nlargest_basket = {items}\n',
-            question=f"Write the production limit for {code.upper()} baskets of {items} items?",
+            question=f"Set the {code.upper()} limit to {items}?",
         ),
     )
 
@@ -256,7 +256,7 @@ def _docs_refresh(number: int) -> Job:
     proof = _PAGE_TEST.format(page=page, edition=edition)
     old = _page(page, edition - 1)
     return Job(
-        title=f"Refresh the {page} page, edition {edition}",
+        title=f"{page.capitalize()} page, edition {edition}",
         files={source: _page(page, edition), archived: old, test: proof},
         draft={source: _page(page, edition, start="home.md"), archived: old, test: proof},
         test=test,
@@ -264,7 +264,7 @@ def _docs_refresh(number: int) -> Job:
         action=Action(
             kind="delete",
             path=archived,
-            question=f"Delete {archived}? Nothing links to it.",
+            question=f"Delete {page}-{edition - 1}.md? No page links to it.",
             irreversible=True,
         ),
     )

@@ -91,5 +91,4 @@ def _screen(place: Place, options: argparse.Namespace) -> int:
     from loopx_tui.main import show
 
     os.environ.update(place.screen_variables())
-    options.path = str(place.repo)
-    return show(options, demo=True)
+    return show(place.repo, options, demo=True)

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pexpect
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -294,6 +295,40 @@ def test_a_pace_that_cannot_be_is_refused(speed: str) -> None:
     )
     assert refused.returncode == 2
     assert "a number from 0.1 to 20" in refused.stderr
+
+
+def test_without_a_terminal_the_screen_says_so_at_once(tmp_path: Path) -> None:
+    refused = subprocess.run(
+        (sys.executable, "-c", DEMO),
+        env=os.environ | {"TMPDIR": str(tmp_path)},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert refused.returncode == 2
+    assert len(refused.stderr.splitlines()) == 1
+    assert not refused.stdout
+
+
+@pytest.mark.parametrize("ending", ["quit", "close"])
+def test_the_screen_shows_the_demo_and_takes_it_along(tmp_path: Path, ending: str) -> None:
+    screen = pexpect.spawn(
+        sys.executable,
+        ["-c", DEMO, "--speed", SPEED],
+        env=os.environ | {"TMPDIR": str(tmp_path), "TERM": "xterm-256color"},
+        dimensions=(36, 120),
+        timeout=60,
+    )
+    screen.expect("demo: making a small repository")
+    screen.expect("Needs you")
+    screen.expect("todo.added")
+    if ending == "quit":
+        screen.send("q")
+        screen.expect(pexpect.EOF)
+    screen.close()
+    assert screen.exitstatus == 0 or ending == "close"
+    assert until(lambda: nothing_left(tmp_path), 20), processes_of(tmp_path)
 
 
 def _children(pid: int) -> list[str]:

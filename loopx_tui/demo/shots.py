@@ -1,0 +1,134 @@
+"""``python -m loopx_tui.demo.shots DIR``: the pictures in ``screenshots/``, from a live demo."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from loopx_tui.demo.command import Loopx
+from loopx_tui.demo.jobs import GOALS
+from loopx_tui.demo.live import live_demo
+from loopx_tui.demo.place import DemoError, Place
+
+SPEED = 3.0
+LIMIT_SECONDS = 300.0
+LEFT_OPEN = "docs-refresh"
+"""The goal whose gates nobody decides, so that the pictures show some."""
+
+DECIDED_UNTIL = 4
+"""Done todos of a goal from which on its gates are left open too."""
+LEASE_LEFT_SECONDS = 10
+
+
+class Shot(NamedTuple):
+    """One picture: its name, what it shows, in which size and colours."""
+
+    name: str
+    view: str
+    size: tuple[int, int]
+    theme: str
+
+
+SHOTS = (
+    Shot("overview-dark", "overview", (120, 36), "dark"),
+    Shot("overview-light", "overview", (120, 36), "light"),
+    Shot("review", "review", (120, 36), "dark"),
+    Shot("goal", "goal", (120, 36), "dark"),
+    Shot("help", "help", (120, 36), "dark"),
+    Shot("medium-80x24", "overview", (80, 24), "dark"),
+    Shot("narrow-46x19", "overview", (46, 19), "dark"),
+)
+
+
+def main(arguments: list[str]) -> int:
+    """Writes every picture into the folder named; returns the exit status."""
+    if len(arguments) != 1:
+        _say("name one folder: python -m loopx_tui.demo.shots DIR")
+        return 2
+    folder = Path(arguments[0])
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        with live_demo(SPEED, _say) as place:
+            _say("letting the workers work")
+            _await(place, _is_rich)
+            os.environ.update(place.screen_variables())
+            for shot in SHOTS:
+                _say(f"drawing {shot.name}")
+                _await(place, _is_lively)
+                (folder / f"{shot.name}.svg").write_text(_draw(place, shot), encoding="utf-8")
+    except (DemoError, TimeoutError) as error:
+        _say(str(error))
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    return 0
+
+
+States = Mapping[str, Mapping[str, Any]]
+
+
+def _await(place: Place, holds: Callable[[States], bool]) -> None:
+    """Lets the workers work until ``holds``, and decides the gates of their owner meanwhile."""
+    end = time.monotonic() + LIMIT_SECONDS
+    while True:
+        states = {goal: Loopx(place, goal=goal).must("status") for goal in GOALS}
+        if holds(states):
+            return
+        if time.monotonic() > end:
+            raise TimeoutError("The demo did not come to show enough in time")
+        for goal, state in states.items():
+            if goal != LEFT_OPEN and state["todos"]["done"] < DECIDED_UNTIL:
+                _decide(Loopx(place, goal=goal), state)
+        time.sleep(0.5)
+
+
+def _decide(owner: Loopx, state: Mapping[str, Any]) -> None:
+    outcome = "approve" if owner.goal == GOALS[0] else "reject"
+    for need in state["needs_you"]:
+        # A worker may change things in between; then there is nothing to decide.
+        with suppress(DemoError):
+            owner.must("gate", outcome, need["id"], "--reason", "Looked at in the demo")
+
+
+def _is_rich(states: States) -> bool:
+    """Work was done everywhere, and several gates wait."""
+    gates = sum(len(state["needs_you"]) for state in states.values())
+    return gates >= 2 and all(state["todos"]["done"] >= 3 for state in states.values())
+
+
+def _is_lively(states: States) -> bool:
+    """The selected goal has a lease that will still run when the picture is made."""
+    soon = datetime.now(UTC) + timedelta(seconds=LEASE_LEFT_SECONDS)
+    leases = states[GOALS[0]]["leases"]
+    return any(
+        lease["status"] == "active" and datetime.fromisoformat(lease["expires_at"]) > soon
+        for lease in leases
+    )
+
+
+def _draw(place: Place, shot: Shot) -> str:
+    from loopx_tui.app import LoopxApp, Options
+    from loopx_tui.presentation.header import Place as Heading
+    from loopx_tui.shot import picture
+
+    app = LoopxApp(
+        Options(place.repo, goal_id=GOALS[0], theme=shot.theme, demo=True),
+        # A picture travels: it names the folder, not whose machine it was made on.
+        place=Heading(place.repo.name, demo=True),
+    )
+    return asyncio.run(picture(app, shot.view, shot.size))
+
+
+def _say(text: str) -> None:
+    print(f"shots: {text}", file=sys.stderr, flush=True)  # noqa: T201
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
