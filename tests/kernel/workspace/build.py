@@ -12,9 +12,10 @@ from typing import Any
 from loopx_kernel.clock import Clock, ManualClock
 from loopx_kernel.domain import roster
 from loopx_kernel.domain.event import WORKSPACE_JOURNAL, Actor
-from loopx_kernel.domain.gate import Action, DecideGate, RequestGate
+from loopx_kernel.domain.gate import DecideGate, RequestGate
 from loopx_kernel.domain.goal import OpenGoal
 from loopx_kernel.domain.lease import ClaimTodo, ReleaseLease
+from loopx_kernel.domain.permission import Action
 from loopx_kernel.domain.quota import SpendSlot, VoidSlot
 from loopx_kernel.domain.roster import EnrollOwner
 from loopx_kernel.domain.rules import Coordination, GoalRules, QuotaRule, SpawnPolicy
@@ -24,8 +25,8 @@ from loopx_kernel.store.files import Files
 from loopx_kernel.trust import keys
 from loopx_kernel.trust.keys import PrivateKey
 from loopx_kernel.workspace import Done, Unsigned, Workspace
-from loopx_kernel.workspace.commit import Order
 from loopx_kernel.workspace.core import Core
+from loopx_kernel.workspace.orders import Order
 from loopx_kernel.workspace.signing import prepare
 
 GOAL = "dark-mode"
@@ -34,6 +35,7 @@ CLAUDE, CODEX = "claude-code", "codex"
 STATE_FILE = Path("mall-frontend/.codex/goals/dark-mode/ACTIVE_GOAL_STATE.md")
 OPENED = datetime(2026, 9, 16, 20, 0, tzinfo=UTC)
 CLAIMED = datetime(2026, 9, 16, 22, 40, tzinfo=UTC)
+_LOCKS = {"lock", "lock.holder.json"}
 PUSH = Action(action="publish", command="git push origin main")
 
 
@@ -222,9 +224,9 @@ def tree(folder: Path) -> dict[str, str]:
 
 
 def ledger_tree(place: Place) -> dict[str, str]:
-    """The same for what the ledger consists of; the notes beside locks are not part of it."""
+    """The same for what the ledger consists of; locks and their notes are not part of it."""
     found = tree(place.root)
-    return {name: value for name, value in found.items() if not name.endswith("holder.json")}
+    return {name: value for name, value in found.items() if Path(name).name not in _LOCKS}
 
 
 class refused:

@@ -7,14 +7,16 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from loopx_kernel.domain.gate import Action, RequestGate, UseGate, WithdrawGate
+from loopx_kernel.domain.aside import ReopenTodo, SetAside
+from loopx_kernel.domain.gate import RequestGate, UseGate, WithdrawGate
 from loopx_kernel.domain.goal import ChangeGoalStatus
 from loopx_kernel.domain.lease import ClaimTodo, ReleaseLease, RenewLease
+from loopx_kernel.domain.permission import Action
 from loopx_kernel.domain.quota import SpendSlot, VoidSlot
 from loopx_kernel.domain.records import WaitingOn
 from loopx_kernel.domain.rules import SourceRule
 from loopx_kernel.domain.source import AddSource, BindSource, ReadSource
-from loopx_kernel.domain.todo import AddTodo, FinishHumanTodo, ReopenTodo, SetAside
+from loopx_kernel.domain.todo import AddTodo, FinishHumanTodo
 from loopx_kernel.errors import Fenced
 
 from tests.kernel.workspace.build import (

@@ -36,13 +36,18 @@ Forgery = Callable[[dict[str, Any], Place], dict[str, Any]]
 
 
 def approval_of(place: Place, gate_id: str) -> dict[str, Any]:
-    """The line that approving would have appended, made in a copy of the ledger."""
+    """The line that approving would append."""
+    return line_of(place, lambda there: there.decide(gate_id))
+
+
+def line_of(place: Place, act: Callable[[Place], object]) -> dict[str, Any]:
+    """The line a command would append, made in a copy of the ledger."""
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         # The copy is the same workspace, and what was seen there must not be looked for here.
         patch.setenv("LOOPX_CACHE_DIR", f"{folder}/cache")
-        copy_of_it = copied(place, Path(folder))
-        copy_of_it.decide(gate_id)
-        return records(copy_of_it.journal)[-1]
+        there = copied(place, Path(folder))
+        act(there)
+        return records(there.journal)[-1]
 
 
 def unsigned(record: dict[str, Any], place: Place) -> dict[str, Any]:
@@ -184,6 +189,34 @@ def test_an_agent_s_line_by_hand_can_do_nothing_a_command_could_not(place: Place
     assert fresh.state(GOAL).todos["T3"].version == 5
     assert fresh.view(GOAL).contract.quota.used == 1
     assert len(fresh.view(GOAL).alerts) == 2
+
+
+def test_an_agent_s_hand_in_cannot_carry_a_gate_away(place: Place) -> None:
+    gate_id = place.ask()
+    record = line_of(
+        place, lambda there: there.ws.todos.update(GOAL, CLAUDE, "T3", complete=True, epoch=2)
+    )
+    record["payload"]["parts"].append({"type": "gate.mooted", "gate_id": gate_id})
+    append_raw(place.journal, record)
+    state = place.again().state(GOAL)
+    assert (state.gates[gate_id].status, state.todos["T3"].status) == ("pending", "claimed")
+    assert len(state.alerts) == 1
+
+
+def test_a_decision_does_not_outlive_a_change_of_what_its_maker_saw(
+    place: Place, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    gate_id = place.ask()
+    place.decide(gate_id)
+    lines = records(place.journal)
+    note = next(line for line in lines if line["payload"].get("note") == "first look")
+    note["payload"]["note"] = "all tests passed"
+    rewrite(place.journal, lines)
+    # Even for somebody who never saw the journal as it was.
+    monkeypatch.setenv("LOOPX_CACHE_DIR", str(tmp_path / "other cache"))
+    fresh = place.again()
+    assert fresh.state(GOAL).gates[gate_id].status == "pending"
+    assert fresh.view(GOAL).alerts
 
 
 def test_an_owner_who_signs_for_themselves_later_is_none(place: Place) -> None:

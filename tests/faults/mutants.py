@@ -1,0 +1,299 @@
+"""Deliberate bugs, each with the test that must notice it.
+
+A row names what is broken, breaks it, and calls a test function that passes on sound code.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from loopx_kernel.domain import fold, holding, lease, todo
+from loopx_kernel.store.files import Files
+from loopx_kernel.store.journal import Journal
+from loopx_kernel.store.spend_file import SpendFile
+from loopx_kernel.store.writer import Settled, Writer
+from loopx_kernel.workspace import commit, ledgers, locking, resume, verdicts
+from loopx_kernel.workspace.damage import Written
+from loopx_kernel.workspace.state_files import StateFile
+
+from tests.kernel.workspace import (
+    test_commands,
+    test_crash,
+    test_damage,
+    test_drift,
+    test_processes,
+    test_replay,
+    test_signed,
+    test_storage,
+)
+from tests.kernel.workspace.build import Place
+
+Patch = pytest.MonkeyPatch
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One bug: ``breaks`` puts it in, ``killer`` must fail then. ``killer`` is called with
+    the place, a folder of its own and a patch that is undone afterwards."""
+
+    name: str
+    breaks: Callable[[Patch], None]
+    killer: Callable[[Place, Path, Patch], None]
+
+
+def _nothing(*_: Any, **__: Any) -> None:
+    return None
+
+
+def _no_fsync(patch: Patch) -> None:
+    def commit_unflushed(
+        self: Writer, fd: int, size: int, data: bytes, event_id: str, *, first: bool
+    ) -> None:
+        self._files.write(fd, data)
+
+    patch.setattr(Writer, "_commit", commit_unflushed)
+
+
+def _half_line_left(patch: Patch) -> None:
+    patch.setattr(Files, "truncate", _nothing)
+
+
+def _no_lock(patch: Patch) -> None:
+    patch.setattr(commit, "held", lambda *_: contextlib.nullcontext())
+    patch.setattr(locking, "held", lambda *_: contextlib.nullcontext())
+
+
+def _epoch_unchecked(patch: Patch) -> None:
+    patch.setattr(holding, "check_epoch", _nothing)
+
+
+def _version_unchecked(patch: Patch) -> None:
+    decide = lease.decide
+
+    def careless(state: Any, command: Any, context: Any) -> Any:
+        if isinstance(command, lease.ClaimTodo):
+            command = replace(command, expect_version=None)
+        return decide(state, command, context)
+
+    patch.setattr(lease, "decide", careless)
+
+
+def _no_tail_repair(patch: Patch) -> None:
+    patch.setattr(Writer, "settle_tail", lambda *_: Settled())
+
+
+def _tail_thrown_away(patch: Patch) -> None:
+    def cut(self: Writer, fd: int, end: int, reason: str, at: Any) -> Path:
+        self._files.truncate(fd, end)
+        return self._path
+
+    patch.setattr(Writer, "_cut", cut)
+
+
+def _signature_ignored(patch: Patch) -> None:
+    patch.setattr(fold, "check_actor", _nothing)
+
+
+def _witness_unchecked(patch: Patch) -> None:
+    def trusting(event: Any, kind: Any, **values: Any) -> Any:
+        values["hash_at"] = lambda seq: event.signed.witnessed.head
+        return verdicts.verdict_on(event, kind, **values)
+
+    patch.setattr(ledgers, "verdict_on", trusting)
+
+
+def _object_version_unchecked(patch: Patch) -> None:
+    patch.setattr(fold, "_check_object", _nothing)
+
+
+def _parts_unchecked(patch: Patch) -> None:
+    patch.setattr(todo, "check_parts", _nothing)
+
+
+def _replay_unnoticed(patch: Patch) -> None:
+    patch.setattr(commit, "recorded", _nothing)
+
+
+def _request_not_compared(patch: Patch) -> None:
+    find = Journal.find_event_id
+    wanted: dict[str, str] = {}
+
+    def found(self: Journal, event_id: str) -> Any:
+        line = find(self, event_id)
+        return line and replace(line, record=line.record | {"request": wanted["now"]})
+
+    recorded = commit.recorded
+
+    def careless(ledger: Any, order: Any) -> Any:
+        wanted["now"] = order.request
+        return recorded(ledger, order)
+
+    patch.setattr(Journal, "find_event_id", found)
+    patch.setattr(commit, "recorded", careless)
+
+
+def _drift_unseen(patch: Patch) -> None:
+    patch.setattr(StateFile, "_drift", lambda *_: ())
+
+
+def _crash_called_loss(patch: Patch) -> None:
+    patch.setattr(Written, "surely", lambda *_: True)
+
+
+def _loss_not_recorded(patch: Patch) -> None:
+    patch.setattr(Written, "surely", lambda *_: False)
+
+
+def _roll_back_unnoticed(patch: Patch) -> None:
+    patch.setattr(resume, "rolled_back", _nothing)
+    patch.setattr(Journal, "_rolled_back", _nothing)
+
+
+def _spend_unguarded(patch: Patch) -> None:
+    level = SpendFile.bring_level
+
+    def careless(self: SpendFile, since: Any) -> Any:
+        self.write_all(since)
+        return level(self, since)
+
+    patch.setattr(SpendFile, "bring_level", careless)
+
+
+def _claim_at_old_version(place: Place, folder: Path, patch: Patch) -> None:
+    command = lease.ClaimTodo(todo_id="T3", expect_version=4)
+    test_commands.test_claims_that_may_not_be(place, command, "version_mismatch")
+
+
+MUTANTS = [
+    Mutant(
+        "no fsync",
+        _no_fsync,
+        lambda place, folder, patch: test_storage.test_what_is_reported_was_flushed(place),
+    ),
+    Mutant(
+        "a half line is left after a full disk",
+        _half_line_left,
+        lambda place, folder, patch: (
+            test_storage.test_whichever_call_of_a_claim_fails_it_is_all_or_nothing_and_can_be_sent_again(
+                place, folder, "short write", patch
+            )
+        ),
+    ),
+    Mutant(
+        "no lock",
+        _no_lock,
+        lambda place, folder, patch: (
+            test_processes.test_a_lock_held_by_another_process_is_named_and_not_broken(place, patch)
+        ),
+    ),
+    Mutant(
+        "epoch unchecked",
+        _epoch_unchecked,
+        lambda place, folder, patch: test_commands.test_a_holder_that_lost_its_todo_is_told_to_stop(
+            place
+        ),
+    ),
+    Mutant("version unchecked", _version_unchecked, _claim_at_old_version),
+    Mutant(
+        "no torn-tail repair",
+        _no_tail_repair,
+        lambda place, folder, patch: (
+            test_crash.test_a_torn_tail_is_put_aside_and_the_approval_stands_alone(place, b"{")
+        ),
+    ),
+    Mutant(
+        "the torn tail is thrown away",
+        _tail_thrown_away,
+        lambda place, folder, patch: (
+            test_crash.test_a_torn_tail_is_put_aside_and_the_approval_stands_alone(place, b"{")
+        ),
+    ),
+    Mutant(
+        "signature verdict ignored",
+        _signature_ignored,
+        lambda place, folder, patch: (
+            test_signed.test_a_forged_approval_has_no_effect_and_raises_the_alert(
+                place, test_signed.unsigned
+            )
+        ),
+    ),
+    Mutant(
+        "witness not checked",
+        _witness_unchecked,
+        lambda place, folder, patch: (
+            test_signed.test_a_decision_does_not_outlive_a_change_of_what_its_maker_saw(
+                place, patch, folder
+            )
+        ),
+    ),
+    Mutant(
+        "object version not checked",
+        _object_version_unchecked,
+        lambda place, folder, patch: (
+            test_signed.test_a_genuine_line_copied_to_a_later_place_does_nothing(place)
+        ),
+    ),
+    Mutant(
+        "parts unchecked",
+        _parts_unchecked,
+        lambda place, folder, patch: test_signed.test_an_agent_s_hand_in_cannot_carry_a_gate_away(
+            place
+        ),
+    ),
+    Mutant(
+        "replay unnoticed",
+        _replay_unnoticed,
+        lambda place, folder, patch: (
+            test_replay.test_the_stored_claim_sent_again_is_the_stored_claim(place)
+        ),
+    ),
+    Mutant(
+        "request not compared",
+        _request_not_compared,
+        lambda place, folder, patch: test_replay.test_an_id_used_for_something_else_is_a_conflict(
+            place
+        ),
+    ),
+    Mutant(
+        "drift unseen",
+        _drift_unseen,
+        lambda place, folder, patch: test_drift.test_an_edit_asks_a_person_and_stops_new_work_alone(
+            place, "tick"
+        ),
+    ),
+    Mutant(
+        "a crash is called a loss",
+        _crash_called_loss,
+        lambda place, folder, patch: (
+            test_crash.test_the_very_first_files_of_a_goal_are_written_late_without_being_called_lost(
+                folder
+            )
+        ),
+    ),
+    Mutant(
+        "a loss is not recorded",
+        _loss_not_recorded,
+        lambda place, folder, patch: (
+            test_damage.test_a_deleted_file_is_missing_then_rebuilt_and_recorded_once(
+                place, "lease"
+            )
+        ),
+    ),
+    Mutant(
+        "a rolled-back journal goes unnoticed",
+        _roll_back_unnoticed,
+        lambda place, folder, patch: (
+            test_damage.test_lines_removed_from_the_end_are_noticed_by_whoever_saw_them(place)
+        ),
+    ),
+    Mutant(
+        "a damaged file is written over",
+        _spend_unguarded,
+        lambda place, folder, patch: test_damage.test_an_edited_spend_ledger_is_damage(place),
+    ),
+]
