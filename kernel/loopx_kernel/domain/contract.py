@@ -10,6 +10,8 @@ from typing import Literal
 from loopx_kernel.clock import Reading, format_time
 from loopx_kernel.domain import schedule
 from loopx_kernel.domain.brief import Brief, brief_for
+from loopx_kernel.domain.event import LiveLease
+from loopx_kernel.domain.holding import holder_of_scope, live_leases
 from loopx_kernel.domain.needs_you import NeedsYou, Reads, needs_you
 from loopx_kernel.domain.quota import Usage, frees_at, is_exhausted, usage
 from loopx_kernel.domain.records import Todo
@@ -156,8 +158,10 @@ class _Desk:
         return None
 
     def new_work(self) -> Contract | None:
-        ready = [todo for todo in self._todos() if self._may_start(todo)]
-        if not ready:
+        ready = sorted(filter(self._may_start, self._todos()), key=_turn)
+        leases = self._leases()
+        todo = next((todo for todo in ready if self._scope_held(todo, leases) is None), None)
+        if todo is None:
             return None
         if is_exhausted(self.state, self.now):
             rule = self.state.the_rules.quota
@@ -168,7 +172,6 @@ class _Desk:
             frees = frees_at(self.state, self.now)
             hint = schedule.at(self.now, frees, "slot_frees") if frees else None
             return self._contract("wait", [reason], hint=hint)
-        todo = min(ready, key=lambda todo: (todo.priority, todo.added_at, int(todo.id[1:])))
         return self._run(todo, Reason("work_ready", f"{todo.id} is ready: {todo.title}"))
 
     def stuck_on_a_person(self) -> Contract | None:
@@ -184,7 +187,11 @@ class _Desk:
         return self._contract("ask", reasons, question=question, ask=self._people())
 
     def waiting(self) -> Contract | None:
-        stops = [(todo, self._hindrance(todo, self.agent_id)) for todo in self._todos()]
+        leases = self._leases()
+        stops = [
+            (todo, self._hindrance(todo, self.agent_id) or self._scope_held(todo, leases))
+            for todo in self._todos()
+        ]
         held = [(t, h) for t, h in stops if h is not None and _ends_by_itself(h)]
         if not held:
             return None
@@ -212,19 +219,23 @@ class _Desk:
     def _may_start(self, todo: Todo) -> bool:
         if not self.reads.repo_present or self._hindrance(todo, None) is not None:
             return False
-        if is_live(todo.lease, self.reading):
-            return False
-        return not self._scope_taken(todo)
+        return not is_live(todo.lease, self.reading)
 
-    def _scope_taken(self, todo: Todo) -> bool:
-        from loopx_kernel.domain.holding import no_overlap
-        from loopx_kernel.errors import Conflict
+    def _leases(self) -> tuple[LiveLease, ...]:
+        own = live_leases(self.state, self.reading, self.reads.repo)
+        return (*self.reads.neighbours, *own)
 
-        try:
-            no_overlap(self.state, todo, self.reading)
-        except Conflict:
-            return True
-        return False
+    def _scope_held(self, todo: Todo, leases: Sequence[LiveLease]) -> Hindrance | None:
+        found = holder_of_scope(self.state.goal_id, todo, self.reads.repo, leases)
+        if found is None:
+            return None
+        lease, (scope, _) = found
+        return Hindrance(
+            "lease_held",
+            f"{todo.id} waits for {scope}, which {lease.owner} holds for "
+            f"{lease.goal_id}/{lease.todo_id} until {format_time(lease.expires_at)}",
+            until=lease.expires_at,
+        )
 
     def _late_waits(self) -> list[str]:
         late = []
@@ -305,3 +316,8 @@ class _Desk:
 def _ends_by_itself(stop: Hindrance) -> bool:
     # A gate waits for a person, unless a person put it off to a date.
     return stop.code in _WAITING and (stop.code != "gate_pending" or stop.until is not None)
+
+
+def _turn(todo: Todo) -> tuple[str, datetime, int]:
+    """Which todo comes first: by priority, then by age."""
+    return todo.priority, todo.added_at, int(todo.id[1:])

@@ -129,7 +129,7 @@ class Context:
     reading: Reading
     agents: frozenset[str] = frozenset()
     repo: str = ""
-    neighbours: tuple[ForeignLease, ...] = ()
+    neighbours: tuple[LiveLease, ...] = ()
 
     @property
     def now(self) -> datetime:
@@ -138,14 +138,15 @@ class Context:
 
 
 @dataclass(frozen=True, slots=True)
-class ForeignLease:
-    """A live lease of another goal in this workspace, for scope comparison."""
+class LiveLease:
+    """A live lease as the workspace sees it, for comparing scopes; ``repo`` is a real path."""
 
     goal_id: str
     todo_id: str
     owner: str
     repo: str
     write_scopes: tuple[str, ...]
+    expires_at: datetime
 
 
 @dataclass(frozen=True, slots=True)

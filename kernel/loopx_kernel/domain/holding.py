@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from loopx_kernel.clock import Reading
-from loopx_kernel.domain.event import Context
+from loopx_kernel.domain.event import Context, LiveLease
 from loopx_kernel.domain.records import Lease, Todo
 from loopx_kernel.domain.scope import overlap
 from loopx_kernel.domain.state import GoalState, is_live
@@ -70,23 +72,54 @@ def check_next_version(todo: Todo, version: int) -> None:
         raise version_mismatch(todo, version - 1)
 
 
-def no_foreign_overlap(scopes: tuple[str, ...], context: Context) -> None:
-    """``scope_overlap`` if a live lease of another goal may touch the same files."""
-    for lease in context.neighbours:
-        clash = overlap(context.repo, scopes, lease.repo, lease.write_scopes)
+def live_leases(state: GoalState, reading: Reading, repo: str) -> tuple[LiveLease, ...]:
+    """The leases of this goal that hold at this reading; ``repo`` is its real path."""
+    return tuple(
+        LiveLease(
+            goal_id=state.goal_id,
+            todo_id=todo.id,
+            owner=todo.lease.owner,
+            repo=repo,
+            write_scopes=todo.lease.write_scopes,
+            expires_at=todo.lease.expires_at,
+        )
+        for todo in state.todos.values()
+        if todo.lease is not None and is_live(todo.lease, reading)
+    )
+
+
+def holder_of_scope(
+    goal_id: str, todo: Todo, repo: str, leases: Iterable[LiveLease]
+) -> tuple[LiveLease, tuple[str, str]] | None:
+    """The first lease of another todo that may touch the same files, and the two scopes."""
+    for lease in leases:
+        if (lease.goal_id, lease.todo_id) == (goal_id, todo.id):
+            continue
+        clash = overlap(repo, todo.write_scope, lease.repo, lease.write_scopes)
         if clash:
-            raise _clash(clash, lease.owner, f"{lease.goal_id}/{lease.todo_id}")
+            return lease, clash
+    return None
+
+
+def no_foreign_overlap(state: GoalState, todo: Todo, context: Context) -> None:
+    """``scope_overlap`` if a live lease of another goal may touch the same files."""
+    _refuse_overlap(state, todo, context.repo, context.neighbours)
 
 
 def no_overlap(state: GoalState, todo: Todo, reading: Reading) -> None:
     """``scope_overlap`` if another live lease of this goal may touch the same files."""
-    repo = state.the_rules.repo
-    for other in state.todos.values():
-        if other.id == todo.id or other.lease is None or not is_live(other.lease, reading):
-            continue
-        clash = overlap(repo, todo.write_scope, repo, other.lease.write_scopes)
-        if clash:
-            raise _clash(clash, other.lease.owner, other.id)
+    if todo.write_scope:
+        repo = state.the_rules.repo
+        _refuse_overlap(state, todo, repo, live_leases(state, reading, repo))
+
+
+def _refuse_overlap(state: GoalState, todo: Todo, repo: str, leases: Iterable[LiveLease]) -> None:
+    found = holder_of_scope(state.goal_id, todo, repo, leases)
+    if found is None:
+        return
+    lease, clash = found
+    own = lease.goal_id == state.goal_id
+    raise _clash(clash, lease.owner, lease.todo_id if own else f"{lease.goal_id}/{lease.todo_id}")
 
 
 def _clash(clash: tuple[str, str], holder: str, where: str) -> Conflict:

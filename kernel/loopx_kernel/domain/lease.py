@@ -112,11 +112,11 @@ def decide(
     until = {"expires_at": context.now + ttl, "clock": clock}
     if isinstance(command, RenewLease):
         must_hold(todo, context.actor.id, command.version, command.epoch)
-        no_foreign_overlap(todo.write_scope, context)
+        no_foreign_overlap(state, todo, context)
         return Draft("todo.renewed", _next(todo, todo.lease_epoch) | until, todo.id)
     if command.expect_version is not None and command.expect_version != todo.version:
         raise version_mismatch(todo, command.expect_version)
-    no_foreign_overlap(todo.write_scope, context)
+    no_foreign_overlap(state, todo, context)
     payload = _next(todo, todo.lease_epoch + 1) | until | {"write_scopes": todo.write_scope}
     return Draft("todo.claimed", payload, todo.id)
 

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Literal
 
 from loopx_kernel.clock import Reading
+from loopx_kernel.domain.event import LiveLease
 from loopx_kernel.domain.records import Todo
 from loopx_kernel.domain.state import GoalState
 from loopx_kernel.domain.work import hindrance
@@ -65,14 +66,20 @@ class Damage:
 
 @dataclass(frozen=True, slots=True)
 class Reads:
-    """What was read beside the journal when a projection was made."""
+    """What was read beside the journal when a projection was made.
+
+    ``repo`` is the real path of the goal's repo; ``neighbours`` are the live
+    leases of the other goals.
+    """
 
     damage: tuple[Damage, ...] = ()
     drift: tuple[Difference, ...] = ()
     drift_since: datetime | None = None
     missing_files: tuple[str, ...] = ()
     behind_files: tuple[str, ...] = ()
+    repo: str = ""
     repo_present: bool = True
+    neighbours: tuple[LiveLease, ...] = ()
     verified_from: int = 1
     incomplete_tail: bool = False
 

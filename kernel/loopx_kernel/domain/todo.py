@@ -143,7 +143,7 @@ def _decide_handed_in(state: GoalState, command: UpdateTodo, context: Context) -
     refuse_finished(todo)
     lease = must_hold(todo, context.actor.id, command.version, command.epoch)
     if not is_live(lease, context.reading):
-        no_foreign_overlap(todo.write_scope, context)
+        no_foreign_overlap(state, todo, context)
     payload: dict[str, Any] = {
         "todo_id": todo.id,
         "lease_epoch": todo.lease_epoch,

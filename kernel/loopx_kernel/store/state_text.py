@@ -93,11 +93,22 @@ def unchanged(text: str, header: Header, rows: Sequence[Row]) -> bool:
 
     ``False`` may also mean that only a parser can tell.
     """
-    top = render_front(header, rows) + render_todos(rows)
+    return rest_of(text, render_top(header, rows)) is not None
+
+
+def render_top(header: Header, rows: Sequence[Row]) -> str:
+    """The kernel's part at the beginning of the file: front matter and to-do list."""
+    return render_front(header, rows) + render_todos(rows)
+
+
+def rest_of(text: str, top: str) -> str | None:
+    """What stands after the kernel's rendering ``top``; ``None`` unless ``text`` begins with
+    exactly that and no second to-do list follows."""
     if not text.startswith(top):
-        return False
+        return None
     rest = text[len(top) :]
-    return not rest or (rest.startswith("\n## ") and not _TODOS_AGAIN.search(rest))
+    whole = not rest or (rest.startswith("\n## ") and not _TODOS_AGAIN.search(rest))
+    return rest if whole else None
 
 
 _TODOS_AGAIN = re.compile(r"^[ \t]*(?:##?[ \t]+)?todos\b", re.IGNORECASE | re.MULTILINE)

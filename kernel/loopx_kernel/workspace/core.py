@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -10,8 +11,9 @@ from threading import RLock
 from typing import TYPE_CHECKING
 
 from loopx_kernel.clock import Clock, Reading
-from loopx_kernel.domain.event import Context, ForeignLease
-from loopx_kernel.domain.state import GoalState, is_live
+from loopx_kernel.domain.event import Context, LiveLease
+from loopx_kernel.domain.holding import live_leases
+from loopx_kernel.domain.state import GoalState
 from loopx_kernel.errors import Damaged, LoopxError, Storage, UsageError
 from loopx_kernel.store import checkpoint
 from loopx_kernel.store.files import Files
@@ -101,7 +103,7 @@ class Core:
             reading=reading,
             agents=frozenset(self.house.state.agents),
             repo=self.real_repo(self.goal(order.goal_id).state),
-            neighbours=self._neighbours(order.goal_id, reading) if order.both else (),
+            neighbours=self.live_leases(reading, beside=order.goal_id) if order.both else (),
         )
 
     def repo(self, state: GoalState) -> Path:
@@ -119,22 +121,15 @@ class Core:
             return self.layout.root / place
         return self.repo(state) / place
 
-    def _neighbours(self, goal_id: str, reading: Reading) -> tuple[ForeignLease, ...]:
-        found = []
-        for other in self.house.state.goals:
-            if other == goal_id:
+    def live_leases(self, reading: Reading, *, beside: str) -> tuple[LiveLease, ...]:
+        """The live leases of all goals but ``beside``. A goal that cannot be read holds none."""
+        found: list[LiveLease] = []
+        for goal_id in self.house.state.goals:
+            if goal_id == beside:
                 continue
-            try:
-                state = self.fresh_goal(other).state
-            except LoopxError:
-                continue
-            found += [
-                ForeignLease(
-                    other, todo.id, todo.lease.owner, self.real_repo(state), todo.lease.write_scopes
-                )
-                for todo in state.todos.values()
-                if todo.lease is not None and is_live(todo.lease, reading)
-            ]
+            with contextlib.suppress(LoopxError):
+                state = self.fresh_goal(goal_id).state
+                found += live_leases(state, reading, self.real_repo(state))
         return tuple(found)
 
     def _require_unbegun(self, goal_id: str) -> None:

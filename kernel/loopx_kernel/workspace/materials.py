@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from loopx_kernel.domain.event import WORKSPACE_JOURNAL
+from loopx_kernel.domain.event import WORKSPACE_JOURNAL, LiveLease
 from loopx_kernel.domain.needs_you import Damage, Reads
 from loopx_kernel.domain.records import Todo
 from loopx_kernel.domain.state import GoalState
@@ -54,7 +54,8 @@ class Materials:
         """
         state = ledger.state
         page = StateFile(self.core, ledger)
-        written = Written(page.rendered_seq(), ledger.position.seq)
+        shown = page.show()
+        written = Written(shown.seq, ledger.position.seq)
         missing = self._catch_up_house(state, order, written)
         if state.spends:
             spend = self._spend(state)
@@ -69,7 +70,7 @@ class Materials:
                     missing.append(file.path)
         if written.rendered == 0 and written.surely(1):
             missing.append(page.path)
-        drift = page.bring_level()
+        drift = page.bring_level(shown)
         if drift and order.starts_work:
             raise Conflict(
                 "drift",
@@ -130,7 +131,7 @@ class Materials:
             if todo.lease is not None:
                 self._lease(state, todo).bring_level(lease_record(state, todo))
         if state.list_seq != before.list_seq:
-            StateFile(self.core, ledger).bring_level()
+            StateFile(self.core, ledger).follow(before)
 
     def _follow_roster(self, line: Line) -> None:
         if line.record["event_type"] == "goal.opened":
@@ -138,7 +139,7 @@ class Materials:
             ledger.refresh()
             self.core.roll_forward_opening(ledger)
             self.registry.bring_level(registry_entry(ledger.state))
-            StateFile(self.core, ledger).bring_level()
+            StateFile(self.core, ledger).follow(ledger.state)
         elif line.record["event_type"].startswith("owner."):
             state = self.core.house.state
             self.owners.bring_level(self.owner_lines(), state.owners_seq)
@@ -159,7 +160,7 @@ class Materials:
             return True
         return any(entry["id"] == goal_id for entry in self.registry.read() or ())
 
-    def look(self, ledger: GoalLedger) -> Reads:
+    def look(self, ledger: GoalLedger, neighbours: tuple[LiveLease, ...] = ()) -> Reads:
         """How the files stand to the journal; changes nothing.
 
         Reads on where a file is ahead: ``ledger`` may have moved afterwards.
@@ -187,7 +188,9 @@ class Materials:
             drift_since=page.changed_at,
             missing_files=tuple(missing),
             behind_files=tuple(behind),
+            repo=self.core.real_repo(state),
             repo_present=self.core.repo(state).is_dir(),
+            neighbours=neighbours,
             incomplete_tail=ledger.has_tail,
         )
 

@@ -13,7 +13,7 @@ from loopx_kernel.domain.records import Todo
 from loopx_kernel.domain.state import GoalState
 from loopx_kernel.errors import LoopxError
 from loopx_kernel.store.state_swap import read_state, replace_rendered
-from loopx_kernel.store.state_text import Header, Row, to_bytes, to_text, unchanged
+from loopx_kernel.store.state_text import Header, Row, render_top, rest_of, to_bytes, to_text
 
 if TYPE_CHECKING:
     from loopx_kernel.store.state_parse import Parsed
@@ -36,6 +36,17 @@ class Page:
     problem: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What the file shows now: its bytes, the ``seq`` it was rendered at (0: no file), what
+    stands after the kernel's part where that is untouched, and what a person changed."""
+
+    data: bytes | None
+    seq: int
+    rest: str | None = None
+    drift: tuple[Difference, ...] = ()
+
+
 class StateFile:
     """The state file of one goal, as its ledger stands now."""
 
@@ -52,32 +63,19 @@ class StateFile:
             return Page(self.path, problem=error.message)
         if data is None:
             return Page(self.path, missing=True)
-        state = self._ledger.state
-        text = to_text(data)
-        if unchanged(text, header_of(state), rows_of(state)):
-            return Page(self.path)
-        parsed = _parse(text)
-        found = self._drift(parsed)
+        shown = self._judge(data, self._ledger.state)
         return Page(
             self.path,
-            behind=not found and _seq(parsed) < state.list_seq,
-            drift=found,
-            changed_at=self._changed_at() if found else None,
+            behind=not shown.drift and shown.seq < self._ledger.state.list_seq,
+            drift=shown.drift,
+            changed_at=self._changed_at() if shown.drift else None,
         )
 
-    def rendered_seq(self) -> int:
-        """The ``seq`` the file shows: everything up to there was materialised. 0: no file."""
-        data = read_state(self.path, files=self._core.files)
-        if data is None:
-            return 0
-        state = self._ledger.state
-        text = to_text(data)
-        if unchanged(text, header_of(state), rows_of(state)):
-            shown: int = state.list_seq
-            return shown
-        return max(1, _seq(_parse(text)))
+    def show(self) -> Shown:
+        """What the file shows: everything up to its ``seq`` was materialised."""
+        return self._judge(read_state(self.path, files=self._core.files), self._ledger.state)
 
-    def bring_level(self) -> tuple[Difference, ...]:
+    def bring_level(self, shown: Shown) -> tuple[Difference, ...]:
         """Renders the file again unless a person's edit must be settled first.
 
         Returns that edit, empty when the file is level and durable. A save that
@@ -85,38 +83,53 @@ class StateFile:
         """
         state = self._ledger.state
         for _ in range(_MOST_RACES):
-            data = read_state(self.path, files=self._core.files, pause=_no_pause)
-            text = None if data is None else to_text(data)
-            seq = 0
-            if text is not None:
-                if unchanged(text, header_of(state), rows_of(state)):
-                    return ()
-                parsed = _parse(text)
-                found = self._drift(parsed)
-                if found:
-                    return found
-                seq = _seq(parsed)
-            if self._write(data, text, seq):
+            if shown.drift or (shown.rest is not None and shown.seq == state.list_seq):
+                return shown.drift
+            if self._write(shown):
                 return ()
+            shown = self._judge(self._read(), state)
         return ()
 
-    def _write(self, data: bytes | None, text: str | None, seq: int) -> bool:
-        from loopx_kernel.store.disk import make_folder
-        from loopx_kernel.store.state_file import render
+    def follow(self, before: GoalState) -> None:
+        """The same right after a commit, when the file most likely shows ``before``."""
+        self.bring_level(self._judge(self._read(), before))
 
+    def _read(self) -> bytes | None:
+        return read_state(self.path, files=self._core.files, pause=_no_pause)
+
+    def _judge(self, data: bytes | None, likely: GoalState) -> Shown:
+        if data is None:
+            return Shown(None, 0)
+        text = to_text(data)
+        rest = rest_of(text, top_of(likely))
+        if rest is not None:
+            return Shown(data, likely.list_seq, rest)
+        parsed = _parse(text)
+        return Shown(data, max(1, _seq(parsed)), drift=self._drift(parsed))
+
+    def _write(self, shown: Shown) -> bool:
+        from loopx_kernel.store.disk import make_folder
+
+        make_folder(self.path.parent, files=self._core.files)
+        content = to_bytes(self._content(shown))
+        return replace_rendered(self.path, shown.data, content, files=self._core.files)
+
+    def _content(self, shown: Shown) -> str:
         state = self._ledger.state
         handoff = state.handoff
-        last = handoff and (handoff.text if handoff.seq <= seq else handoff.replaces)
-        content = render(
-            text,
+        if shown.rest is not None and (handoff is None or handoff.seq <= shown.seq):
+            return top_of(state) + shown.rest
+        from loopx_kernel.store.state_file import render
+
+        last = handoff and (handoff.text if handoff.seq <= shown.seq else handoff.replaces)
+        return render(
+            None if shown.data is None else to_text(shown.data),
             header_of(state),
             rows_of(state),
             handoff=handoff.text if handoff else None,
             last_handoff=last or None,
             at=format_time(state.list_at or datetime.now(UTC)),
         )
-        make_folder(self.path.parent, files=self._core.files)
-        return replace_rendered(self.path, data, to_bytes(content), files=self._core.files)
 
     def _drift(self, parsed: Parsed) -> tuple[Difference, ...]:
         from loopx_kernel.store.state_file import drift, is_own_rendering
@@ -148,6 +161,11 @@ def header_of(state: GoalState) -> Header:
     """The front matter of the state's rendering."""
     at = state.list_at
     return Header(state.goal_id, HANDOFF_MODE, format_time(at) if at else "", state.list_seq)
+
+
+def top_of(state: GoalState) -> str:
+    """The kernel's part of the state's rendering."""
+    return render_top(header_of(state), rows_of(state))
 
 
 def rows_of(state: GoalState) -> list[Row]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from loopx_kernel.clock import Clock, SystemClock
 from loopx_kernel.domain import roster
-from loopx_kernel.domain.event import WORKSPACE_JOURNAL
+from loopx_kernel.domain.event import WORKSPACE_JOURNAL, LiveLease
 from loopx_kernel.domain.roster import CreateWorkspace
 from loopx_kernel.domain.state import GoalState
 from loopx_kernel.errors import LoopxError, UsageError
@@ -157,7 +157,8 @@ class Workspace:
         """One goal at this moment, with the health of its files."""
         with self._core.lock:
             self._core.house.refresh()
-            return self._view(goal_id, agent, projection)
+            leases = self._core.live_leases(self._core.clock.read(), beside=goal_id)
+            return self._view(goal_id, agent, projection, leases)
 
     def workspace_view(self, projection: str = "status") -> WorkspaceView:
         """All goals at this moment; one that cannot be read is named with its reason."""
@@ -166,9 +167,11 @@ class Workspace:
             house.refresh()
             goals: list[GoalView] = []
             unread: list[Unread] = []
+            leases = self._core.live_leases(self._core.clock.read(), beside="")
             for goal_id in house.state.goals:
                 try:
-                    goals.append(self._view(goal_id, None, projection))
+                    others = tuple(lease for lease in leases if lease.goal_id != goal_id)
+                    goals.append(self._view(goal_id, None, projection, others))
                 except LoopxError as error:
                     reason = "not_permitted" if error.code == "permission" else "unreachable"
                     unread.append(Unread(goal_id, reason, error.message, error.next))
@@ -199,14 +202,20 @@ class Workspace:
                     folders.add(self._core.state_file(state).parent)
             return folders
 
-    def _view(self, goal_id: str, agent: str | None, projection: str) -> GoalView:
+    def _view(
+        self,
+        goal_id: str,
+        agent: str | None,
+        projection: str,
+        neighbours: tuple[LiveLease, ...],
+    ) -> GoalView:
         core = self._core
         ledger = core.fresh_goal(goal_id)
         ledger_damaged = ledger.state.rules is None and ledger.damage is not None
         if ledger_damaged:
             ledger.require_whole()
         # Looking may read on: first what was read, then the state it is compared with.
-        reads = core.materials.look(ledger)
+        reads = core.materials.look(ledger, neighbours)
         return goal_view(
             ledger.state,
             reads,

@@ -29,7 +29,7 @@ from loopx_kernel.domain.event import (
     Draft,
     Event,
     Facts,
-    ForeignLease,
+    LiveLease,
     ObjectRef,
     Signed,
     Verdict,
@@ -144,12 +144,12 @@ class Book:
         at: datetime = NOW,
         *,
         clock: Reading | None = None,
-        neighbours: tuple[ForeignLease, ...] = (),
+        neighbours: tuple[LiveLease, ...] = (),
     ) -> GoalState:
         """Decides, checks and folds a command; its error leaves everything as it was."""
         look = clock or reading(at)
         context = Context(
-            actor, look, agents=frozenset(AGENTS), repo="/work/mall-frontend", neighbours=neighbours
+            actor, look, agents=frozenset(AGENTS), repo="/srv/mall-frontend", neighbours=neighbours
         )
         draft = decide(self.state, command, context)
         payload = fold.normalise(draft.event_type, draft.payload)

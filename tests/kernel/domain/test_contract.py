@@ -10,7 +10,7 @@ import pytest
 from loopx_kernel.clock import Reading
 from loopx_kernel.domain.aside import ReopenTodo, SetAside
 from loopx_kernel.domain.contract import EXIT_STATUS, Contract, should_run
-from loopx_kernel.domain.event import Actor
+from loopx_kernel.domain.event import Actor, LiveLease
 from loopx_kernel.domain.gate import DecideGate, RequestGate
 from loopx_kernel.domain.goal import ChangeGoalStatus
 from loopx_kernel.domain.handoff import WriteHandoff
@@ -205,7 +205,7 @@ def test_rule_5_not_without_its_dependencies_its_files_or_its_repo() -> None:
     assert contract.todo.id == "T3"
     book.do(claim("T3"), CODEX)
     blocked = ask(book)
-    assert (blocked.answer, codes(blocked)) == ("wait", ["lease_held"])
+    assert (blocked.answer, set(codes(blocked))) == ("wait", {"lease_held"})
     assert ask(opened_with_work(), reads=Reads(repo_present=False)).answer == "quiet"
 
 
@@ -348,6 +348,22 @@ def test_rule_7_anothers_lease_is_waited_for() -> None:
     hint = contract.scheduler_hint
     assert (hint.basis, hint.next_wake_at) == ("lease_end", EXPIRES)
     assert ask(dark_mode(), CODEX, EXPIRES).answer == "run"
+
+
+def test_files_held_for_another_goal_are_waited_for_and_nothing_else_is() -> None:
+    book = opened()
+    book.do(add("Convert components", "src/theme/**"))
+    held = LiveLease("shop", "T7", "codex", "/repo", ("src/**",), NOW + 5 * MINUTE)
+    reads = Reads(repo="/repo", neighbours=(held,))
+    contract = ask(book, reads=reads)
+    assert (contract.answer, contract.reasons[0].code) == ("wait", "lease_held")
+    assert contract.scheduler_hint.next_wake_at == NOW + 5 * MINUTE
+    assert "shop/T7" in contract.reasons[0].message
+    assert ask(book, reads=replace(reads, repo="/elsewhere")).answer == "run"
+    book.do(add("Write the guide", "docs/**"))
+    contract = ask(book, reads=reads)
+    assert contract.todo is not None
+    assert (contract.answer, contract.todo.title) == ("run", "Write the guide")
 
 
 def test_a_lease_in_its_grace_does_not_ring_at_once() -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from loopx_kernel.clock import Reading
 from loopx_kernel.domain.aside import SetAside
-from loopx_kernel.domain.event import Actor, ForeignLease
+from loopx_kernel.domain.event import Actor, LiveLease
 from loopx_kernel.domain.goal import ChangeGoalStatus
 from loopx_kernel.domain.lease import ReleaseLease, RenewLease
 from loopx_kernel.domain.quota import SpendSlot
@@ -109,7 +109,7 @@ def test_a_late_holder_whose_files_are_taken_is_refused() -> None:
 
 
 def test_a_late_holder_meets_leases_of_other_goals_too() -> None:
-    other = ForeignLease("docs", "T9", CODEX.id, "/work/mall-frontend", ("src/**",))
+    other = LiveLease("docs", "T9", CODEX.id, "/srv/mall-frontend", ("src/**",), NOW)
     for command in (RenewLease(todo_id="T3", version=5, epoch=2), UpdateTodo(todo_id="T3")):
         refused(dark_mode(), command, Conflict, "scope_overlap", at=AFTER, neighbours=(other,))
     in_time = dark_mode()
@@ -122,9 +122,9 @@ def test_a_claim_meets_live_leases_of_this_and_other_goals() -> None:
     book.do(add("Tidy the theme", "src/theme/tidy/**"))
     refused(book, claim("T4"), Conflict, "scope_overlap", actor=CODEX)
     book.do(add("Write docs", "docs/guide.md"))
-    elsewhere = ForeignLease("docs", "T1", "gemini", "/work/mall-frontend/docs", ("**",))
+    elsewhere = LiveLease("docs", "T1", "gemini", "/srv/mall-frontend/docs", ("**",), NOW)
     refused(book, claim("T5"), Conflict, "scope_overlap", actor=CODEX, neighbours=(elsewhere,))
-    apart = ForeignLease("docs", "T1", "gemini", "/work/other", ("**",))
+    apart = LiveLease("docs", "T1", "gemini", "/srv/other", ("**",), NOW)
     book.do(claim("T5"), CODEX, neighbours=(apart,))
     assert book.todo("T5").status == "claimed"
 

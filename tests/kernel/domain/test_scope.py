@@ -16,7 +16,7 @@ _SCOPES = st.builds(
     st.lists(_PIECES, min_size=1, max_size=4),
     st.sampled_from(["", "/"]),
 )
-_REPOS = st.sampled_from([".", "mall", "/work/mall", "/"])
+_REPOS = st.sampled_from([".", "mall", "/srv/mall", "/"])
 
 
 @given(_REPOS, _SCOPES, _SCOPES, _PATHS)

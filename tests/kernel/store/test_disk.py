@@ -144,7 +144,7 @@ MOUNTS = """\
 @pytest.mark.parametrize(
     ("path", "kind"),
     [
-        ("/work/x", "ext4"),
+        ("/srv/x", "ext4"),
         ("/home/me/x", "nfs4"),
         ("/home/local/x", "xfs"),
         ("/homestead", "ext4"),
