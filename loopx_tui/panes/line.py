@@ -12,7 +12,7 @@ from textual.geometry import Region
 from textual.strip import Strip
 
 from loopx_tui.panes.steady import Steady
-from loopx_tui.presentation.cells import Cell, one_line
+from loopx_tui.presentation.cells import Cell, fit, one_line
 
 
 class Line(Steady):
@@ -77,9 +77,7 @@ def clip(runs: Sequence[Cell], width: int) -> tuple[Cell, ...]:
     """As much of ``runs`` as fits in ``width`` terminal cells."""
     kept: list[Cell] = []
     for run in runs:
-        text = run.text
-        while cell_len(text) > width:
-            text = text[:-1]
+        text = run.text if cell_len(run.text) <= width else fit(run.text, width)
         width -= cell_len(text)
         kept.append(Cell(text, run.style))
     return tuple(kept)

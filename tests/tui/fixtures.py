@@ -357,6 +357,7 @@ class StillFeed:
     def __init__(self, told: Told, mode: Liveness = "live") -> None:
         self.told = told
         self.mode = mode
+        self.reason = ""
         self.selected: list[str] = []
         self.stopped = False
         self._post: Callable[[Snapshot], object] = lambda _: None
@@ -368,7 +369,7 @@ class StillFeed:
     def tell(self, told: Told) -> None:
         """Posts another reading."""
         self.told = told
-        self._post(Snapshot(told, self.mode, ""))
+        self._post(Snapshot(told, self.mode, self.reason))
 
     def select(self, goal_id: str) -> None:
         self.selected.append(goal_id)
