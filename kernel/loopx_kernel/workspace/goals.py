@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+
 from loopx_kernel.domain import goal
+from loopx_kernel.domain.event import Context, Draft
 from loopx_kernel.domain.goal import ChangeGoalStatus, OpenGoal
+from loopx_kernel.domain.roster import WorkspaceState
+from loopx_kernel.domain.state import GoalState
+from loopx_kernel.errors import Conflict, Damaged
 from loopx_kernel.workspace.core import Core
 from loopx_kernel.workspace.orders import Order, named
 from loopx_kernel.workspace.signing import Unsigned, prepare
@@ -22,7 +29,7 @@ class Goals:
         ``invalid_scope``, ``exists``; ``file_damaged`` where the registry cannot be read."""
         self._core.materials.registry.read()
         actor = named("owner", owner)
-        order = Order(command.goal_id, command, goal.decide_opened, actor, event_id, house=True)
+        order = Order(command.goal_id, command, self._decide_opened, actor, event_id, house=True)
         return prepare(self._core, order, f"open the goal {command.goal_id}")
 
     def change_status(
@@ -32,3 +39,23 @@ class Goals:
         actor = named("owner", owner)
         order = Order(goal_id, command, goal.decide, actor, event_id, both=True)
         return prepare(self._core, order, f"{_VERBS[command.to]} {goal_id}")
+
+    def _decide_opened(self, state: WorkspaceState, command: OpenGoal, context: Context) -> Draft:
+        """Two goals in one state file would take each other's todos for a person's edits."""
+        wanted = self._state_file(GoalState(goal_id=command.goal_id, rules=command.rules))
+        for other in state.goals:
+            if other == command.goal_id:
+                continue
+            with contextlib.suppress(Damaged):
+                if self._state_file(self._core.fresh_goal(other).state) == wanted:
+                    raise Conflict(
+                        "exists",
+                        f"{wanted} is the state file of {other}",
+                        next="choose another state_file for the new goal",
+                        goal_id=other,
+                        path=wanted,
+                    )
+        return goal.decide_opened(state, command, context)
+
+    def _state_file(self, state: GoalState) -> str:
+        return os.path.realpath(self._core.state_file(state))

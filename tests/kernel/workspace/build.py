@@ -181,6 +181,7 @@ def connected(folder: Path, clock: Clock | None = None) -> Place:
 
 def open_goal(place: Place, goal_id: str = GOAL, **values: Any) -> Done[Any]:
     """A goal with the rules of the dark-mode fixture."""
+    values.setdefault("state_file", f".codex/goals/{goal_id}/ACTIVE_GOAL_STATE.md")
     command = OpenGoal(
         goal_id=goal_id, objective="Add a dark mode to the shop", rules=rules(**values)
     )

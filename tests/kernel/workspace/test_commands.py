@@ -96,7 +96,7 @@ def test_work_on_the_same_files_is_refused_even_in_another_goal(place: Place) ->
     place.ws.todos.add(GOAL, CODEX, AddTodo(title="Buttons", write_scope=("src/theme/b.css",)))
     with refused(place, "scope_overlap"):
         place.ws.todos.claim(GOAL, CODEX, ClaimTodo(todo_id="T4"))
-    open_goal(place, "shop", state_file=".loopx/goals/shop/ACTIVE_GOAL_STATE.md")
+    open_goal(place, "shop")
     place.ws.todos.add("shop", CODEX, AddTodo(title="Same files", write_scope=("src/theme/**",)))
     with refused(place, "scope_overlap") as error:
         place.ws.todos.claim("shop", CODEX, ClaimTodo(todo_id="T1"))
@@ -106,7 +106,7 @@ def test_work_on_the_same_files_is_refused_even_in_another_goal(place: Place) ->
 def test_a_late_hand_in_is_refused_while_another_goal_works_on_the_same_files(
     place: Place,
 ) -> None:
-    open_goal(place, "shop", state_file=".loopx/goals/shop/ACTIVE_GOAL_STATE.md")
+    open_goal(place, "shop")
     place.ws.todos.add("shop", CODEX, AddTodo(title="Same files", write_scope=("src/theme/**",)))
     place.clock.advance(minutes=20)
     place.ws.todos.claim("shop", CODEX, ClaimTodo(todo_id="T1"))

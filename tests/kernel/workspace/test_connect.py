@@ -122,10 +122,25 @@ def test_a_goal_with_wrong_rules_is_refused(
         open_goal(place, goal_id, **values)
 
 
+def test_two_goals_do_not_share_a_state_file(place: Place) -> None:
+    with refused(place, "exists") as error:
+        open_goal(place, "shop", state_file=".codex/./goals/dark-mode/ACTIVE_GOAL_STATE.md")
+    assert error.facts["goal_id"] == GOAL
+
+
+def test_a_goal_that_only_files_tell_of_is_not_opened_over_them(place: Place) -> None:
+    registry = json.loads(place.registry.read_text("utf-8"))
+    registry["goals"].append({"id": "shop", "status": "complete"})
+    place.registry.write_text(json.dumps(registry), encoding="utf-8")
+    with refused(place, "file_damaged"):
+        open_goal(place, "shop", state_file=".loopx/goals/shop/ACTIVE_GOAL_STATE.md")
+    assert place.again().goal_ids == (GOAL,)
+
+
 def test_a_goal_is_opened_once(place: Place) -> None:
     with refused(place, "exists"):
         open_goal(place)
-    command = OpenGoal(goal_id="shop", objective=" ", rules=rules())
+    command = OpenGoal(goal_id="shop", objective=" ", rules=rules(state_file="STATE.md"))
     with refused(place, "invalid_value"):
         place.ws.goals.open(OWNER, command)
 

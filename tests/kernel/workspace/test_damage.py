@@ -269,7 +269,7 @@ def test_lines_removed_from_the_end_are_noticed_by_whoever_saw_them(place: Place
 
 
 def test_a_goal_beside_a_damaged_one_goes_on(place: Place) -> None:
-    open_goal(place, "shop", state_file=".loopx/goals/shop/ACTIVE_GOAL_STATE.md")
+    open_goal(place, "shop")
     place.journal.write_bytes(b"{}\n" + place.journal.read_bytes())
     fresh = place.again()
     fresh.todos.add("shop", CODEX, AddTodo(title="Own work"))
@@ -277,6 +277,28 @@ def test_a_goal_beside_a_damaged_one_goes_on(place: Place) -> None:
     fresh.todos.release("shop", CODEX, ReleaseLease(todo_id="T1", version=1, epoch=1))
     assert done.object_id == "T1"
     assert fresh.workspace_view().envelope.alert
+
+
+def test_a_damaged_workspace_journal_stops_every_goal_and_hides_none(place: Place) -> None:
+    lines = place.house_journal.read_bytes().splitlines(keepends=True)
+    place.house_journal.write_bytes(b"".join(lines) + b"{}\n")
+    fresh = place.again()
+    view = fresh.workspace_view()
+    assert view.envelope.alert and view.alerts
+    assert [goal.contract.answer for goal in view.goals] == ["ask"]
+    assert len(view.goals[0].todos) == 3
+    with refused(place, "journal_damaged"):
+        fresh.todos.add(GOAL, CODEX, AddTodo(title="More"))
+    with refused(place, "journal_damaged"):
+        fresh.agents.add("third")
+
+
+def test_an_owner_whose_enrolment_was_cut_out_is_missed(place: Place) -> None:
+    place.again().view(GOAL)
+    lines = place.house_journal.read_bytes().splitlines(keepends=True)
+    place.house_journal.write_bytes(b"".join(lines[:2]))
+    with refused(place, "rolled_back"):
+        place.again().agents.add("third")
 
 
 def test_where_the_repo_is_missing_nothing_is_run(place: Place) -> None:

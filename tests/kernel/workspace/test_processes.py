@@ -8,6 +8,7 @@ import signal
 from collections.abc import Callable
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from loopx_kernel.domain.todo import AddTodo
 from loopx_kernel.errors import Busy, LoopxError
 from loopx_kernel.store import locks
 from loopx_kernel.store.files import Files
+from loopx_kernel.workspace import Workspace
 
 from tests.kernel.workspace.build import CLAUDE, CODEX, GOAL, Place, open_goal, rebuilt
 
@@ -85,7 +87,7 @@ def add_many(pipe: Connection, place: Place, goal_id: str, name: str, count: int
 
 
 def test_many_writers_at_once_lose_nothing(place: Place) -> None:
-    open_goal(place, "shop", state_file=".loopx/goals/shop/ACTIVE_GOAL_STATE.md")
+    open_goal(place, "shop")
     goals = (GOAL, GOAL, GOAL, "shop")
     pipes = [
         started(add_many, place, goal_id, f"writer{number}", 12)[1]
@@ -126,6 +128,20 @@ def test_a_killed_writer_loses_nothing_it_reported_and_frees_its_lock(
     view = fresh.view(GOAL)
     assert not (view.reads.damage or view.reads.drift or view.reads.behind_files)
     assert done.object_id in place.state_file.read_text("utf-8")
+
+
+def connect(pipe: Connection, root: Path, barrier: Any) -> None:
+    barrier.wait(LIMIT_SECONDS)
+    pipe.send(Workspace.connect(root).workspace_id)
+
+
+def test_two_who_connect_at_once_make_one_workspace(tmp_path: Path) -> None:
+    for number in range(10):
+        barrier = FORK.Barrier(2)
+        root = tmp_path / str(number)
+        pipes = [started(connect, root, barrier)[1] for _ in range(2)]
+        assert len({heard(pipe) for pipe in pipes}) == 1
+        assert Workspace.open(root).events.verify("_workspace").lines == 1
 
 
 def keep_lock(pipe: Connection, place: Place) -> None:

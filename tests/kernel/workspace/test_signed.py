@@ -157,7 +157,7 @@ def test_a_genuine_line_copied_to_a_later_place_does_nothing(place: Place) -> No
 
 
 def test_a_genuine_line_copied_to_another_goal_does_nothing(place: Place) -> None:
-    open_goal(place, "shop", state_file=".loopx/goals/shop/ACTIVE_GOAL_STATE.md")
+    open_goal(place, "shop")
     for goal_id in (GOAL, "shop"):
         place.ws.gates.request(goal_id, CLAUDE, RequestGate(action=PUSH))
     record = approval_of(place, "G1")
