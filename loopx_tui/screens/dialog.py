@@ -61,7 +61,9 @@ class Dialog(ModalScreen[T | None]):
         self._title = safe(title)
         self._lines = list(lines)
         self._hint = hint
+        # Held, not looked up: the app may end while the dialog is being put up.
         self._note = Static(id="dialog-note")
+        self._keys_line = Static(id="dialog-hint")
 
     def compose(self) -> ComposeResult:
         with Vertical(id="dialog-box") as box:
@@ -70,7 +72,7 @@ class Dialog(ModalScreen[T | None]):
                 yield Static(as_content(self._lines))
             yield from self.compose_body()
             yield self._note
-            yield Static(id="dialog-hint")
+            yield self._keys_line
 
     def on_mount(self) -> None:
         keys = [self._hint] if self._hint else []
@@ -78,7 +80,7 @@ class Dialog(ModalScreen[T | None]):
             command = BY_ID.get(active.binding.id or "")
             if command is not None and command.footer:
                 keys.append(f"{shown_keys(key)} {command.title}")
-        self.query_one("#dialog-hint", Static).update(Content("   ".join(keys)))
+        self._keys_line.update(Content("   ".join(keys)))
 
     def compose_body(self) -> Iterable[Widget]:
         """What stands between the text and the notes."""

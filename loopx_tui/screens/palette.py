@@ -48,10 +48,11 @@ class ActionList(Dialog[Command]):
         self._commands = commands
         self._situation = situation
         self._keys = keys
+        self._options = OptionList()
 
     def compose_body(self) -> Iterable[Widget]:
         yield Field(placeholder="filter")
-        yield OptionList()
+        yield self._options
 
     def on_mount(self) -> None:
         self._filter("")
@@ -63,10 +64,6 @@ class ActionList(Dialog[Command]):
     def keys_of(self, command: Command) -> str:
         """The command's keys as they are now, as people write them."""
         return shown_keys(self._keys.get(command.id, command.keys))
-
-    @property
-    def _options(self) -> OptionList:
-        return self.query_one(OptionList)
 
     def on_input_changed(self, event: Input.Changed) -> None:
         self._filter(event.value)

@@ -53,9 +53,15 @@ class SignScreen(Dialog[str]):
 
     BINDINGS = [make_binding(BY_ID["sign"])]
 
-    def __init__(self, lines: Iterable[Line], now: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        lines: Iterable[Line],
+        now: Callable[[], float],
+        pressed_at: Callable[[events.Key], float],
+    ) -> None:
         super().__init__("Sign: this key needs no passphrase", lines)
         self._guard = KeyGuard(now)
+        self._pressed_at = pressed_at
         self._counts = False
 
     def on_mount(self) -> None:
@@ -66,7 +72,7 @@ class SignScreen(Dialog[str]):
         self.call_after_refresh(self._guard.painted)
 
     def on_key(self, event: events.Key) -> None:
-        self._counts = self._guard.press(event.time) is not None
+        self._counts = self._guard.press(self._pressed_at(event)) is not None
 
     def action_sign(self) -> None:
         if self._counts:

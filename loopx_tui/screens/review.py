@@ -170,8 +170,8 @@ class ReviewScreen(Page["Done[Any]"]):
         elif command_id == "review.reason" and ticket is None:
             event.stop()
 
-    def on_paste(self, event: events.Paste) -> None:
-        self.guard.pasted(event.time)
+    def on_paste(self) -> None:
+        self.guard.pasted(self._now())
 
     def _hold(self, command_id: str, ticket: int | None) -> None:
         """Waits until it is known that the key was not the start of a paste."""
@@ -233,7 +233,7 @@ class ReviewScreen(Page["Done[Any]"]):
             typed = await self._ask(
                 PassphraseScreen(lines, self._course.note)
                 if key.needs_passphrase
-                else SignScreen(lines, self._now)
+                else SignScreen(lines, self._now, self._pressed_at)
             )
             self._go_on_or_cancel("unlock", typed)
             if typed is None or not self._course.can("append"):

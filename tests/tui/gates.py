@@ -12,6 +12,7 @@ from loopx_kernel.domain.gate import DecideGate, RequestGate
 from loopx_kernel.domain.goal import OpenGoal
 from loopx_kernel.domain.permission import Action
 from loopx_kernel.domain.rules import Coordination, GoalRules
+from loopx_kernel.trust.keys import generate
 from loopx_kernel.workspace import KeyChoice, Workspace
 from textual.app import App
 from textual.pilot import Pilot
@@ -63,7 +64,8 @@ def build(root: Path, key_file: Path, passphrase: str | None = PASSPHRASE) -> Ho
     """A workspace with one goal; its owner's key has a passphrase or is allowed unattended."""
     ws = Workspace.connect(root)
     secret = passphrase.encode() if passphrase else None
-    key = ws.keys.generate(key_file, OWNER, secret)
+    generate(key_file, OWNER, secret)
+    key = ws.keys.choices(key_file)[0]
     opened = ws.keys.unlock(key, secret)
     ws.append(ws.owners.enroll_first(OWNER, key.public_line, passphrase is None), opened)
     rules = GoalRules(
@@ -142,6 +144,11 @@ async def until(pilot: Pilot[None], holds: Callable[[], Any], what: str = "") ->
         while not holds():
             await pilot.pause()
             await asyncio.sleep(0.005)
+
+
+def stands(app: App[Any], kind: type) -> bool:
+    """Whether a dialog of this kind is on top and put up whole."""
+    return isinstance(app.screen, kind) and bool(app.screen.query("#dialog-hint"))
 
 
 async def armed(pilot: Pilot[None]) -> None:

@@ -142,7 +142,7 @@ def test_late_handling_makes_no_early_press_count() -> None:
     assert guard.press(10.1) is None
 
 
-@pytest.mark.parametrize("end", ["press", "cover", "paint", "paste"])
+@pytest.mark.parametrize("end", ["press", "slower press", "cover", "paint", "paste"])
 def test_held_key_is_void_after_anything_else(end: str) -> None:
     guard, clock = painted_guard()
     clock.seconds = 11.0
@@ -150,6 +150,8 @@ def test_held_key_is_void_after_anything_else(end: str) -> None:
     assert ticket is not None and guard.alone(ticket)
     if end == "press":
         guard.press(11.0 + BURST_SECONDS / 2)
+    elif end == "slower press":
+        guard.press(11.0 + BURST_SECONDS * 1.5)
     elif end == "cover":
         guard.cover()
     elif end == "paint":

@@ -17,7 +17,7 @@ from loopx_tui.commands import COMMANDS, commands_for
 from loopx_tui.key_guard import HOLD_SECONDS
 from loopx_tui.screens.passphrase import SignScreen
 from loopx_tui.screens.review import ReviewScreen
-from tests.tui.gates import House, ReviewApp, Times, armed, build, until
+from tests.tui.gates import House, ReviewApp, Times, armed, build, stands, until
 
 KEYS = sorted(
     {key for c in COMMANDS for key in c.keys.split(",") if key and key != "ctrl+s"}
@@ -113,7 +113,7 @@ async def test_unattended_key_is_not_used_by_keys_that_are_not_its_own(
         await armed(pilot)
         app.times.seconds += 1
         send(app, "A")
-        await until(pilot, lambda: isinstance(app.screen, SignScreen))
+        await until(pilot, lambda: stands(app, SignScreen))
         for _ in range(300):
             app.times.seconds += 1
             send(app, chance.choice([key for key in KEYS if key != "escape"]))

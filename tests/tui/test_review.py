@@ -25,6 +25,7 @@ from tests.tui.gates import (
     armed,
     build,
     press,
+    stands,
     until,
 )
 
@@ -53,7 +54,7 @@ def app_on(house: House, gate_id: str, **more: bool) -> ReviewApp:
 
 
 async def sign(pilot, app: ReviewApp, passphrase: str = PASSPHRASE) -> None:
-    await until(pilot, lambda: isinstance(app.screen, PassphraseScreen))
+    await until(pilot, lambda: stands(app, PassphraseScreen))
     app.screen.query_one("Input").value = passphrase
     await pilot.press("enter")
 
@@ -92,7 +93,7 @@ async def test_key_and_passphrase_record_the_decision(house: House, key: str, ou
     async with app.run_test(size=SIZE) as pilot:
         await armed(pilot)
         await press(pilot, key)
-        await until(pilot, lambda: isinstance(app.screen, PassphraseScreen))
+        await until(pilot, lambda: stands(app, PassphraseScreen))
         assert '"object":{"id":"G1","version":' in app.text
         assert house.lines == 2
         await sign(pilot, app)
@@ -150,12 +151,12 @@ async def test_passphrase_is_nowhere_on_the_screen_and_takes_pastes(house: House
     async with app.run_test(size=SIZE) as pilot:
         await armed(pilot)
         await press(pilot, "A")
-        await until(pilot, lambda: isinstance(app.screen, PassphraseScreen))
+        await until(pilot, lambda: stands(app, PassphraseScreen))
         app.screen.query_one("Input").post_message(events.Paste(PASSPHRASE))
         await until(pilot, lambda: app.screen.query_one("Input").value == PASSPHRASE)
         await pilot.pause()
         assert PASSPHRASE not in app.export_screenshot().replace("&#160;", " ")
-        await pilot.press("ctrl+a", "ctrl+c")
+        await pilot.press("shift+home", "ctrl+c", "ctrl+x")
         assert PASSPHRASE not in app.clipboard
         await pilot.press("enter")
         await until(pilot, lambda: app.review.recorded == "recorded")
@@ -180,7 +181,7 @@ async def test_clicks_and_leaving_decide_nothing(house: House) -> None:
             await pilot.click(offset=place)
         assert app.screen is app.review and not app.review.course.busy
         await press(pilot, "A")
-        await until(pilot, lambda: isinstance(app.screen, PassphraseScreen))
+        await until(pilot, lambda: stands(app, PassphraseScreen))
         app.exit()
     assert app.review.recorded == "not recorded"
     assert (house.appended, house.status("G1")) == ([], "pending")
@@ -191,7 +192,7 @@ async def test_cancelled_passphrase_writes_nothing_and_the_review_goes_on(house:
     async with app.run_test(size=SIZE) as pilot:
         await armed(pilot)
         await press(pilot, "A")
-        await until(pilot, lambda: isinstance(app.screen, PassphraseScreen))
+        await until(pilot, lambda: stands(app, PassphraseScreen))
         await press(pilot, "escape")
         await until(pilot, lambda: "nothing was written" in app.review_text)
         assert house.appended == []
@@ -216,7 +217,7 @@ async def test_keys_before_the_paint_and_in_the_quiet_time_are_dropped(house: Ho
         assert app.screen is app.review and not app.review.course.busy
         await armed(pilot)
         await press(pilot, "A")
-        await until(pilot, lambda: isinstance(app.screen, PassphraseScreen))
+        await until(pilot, lambda: stands(app, PassphraseScreen))
 
 
 async def test_resize_and_focus_begin_the_quiet_time_anew(house: House) -> None:
@@ -246,6 +247,8 @@ async def test_typed_and_pasted_prose_never_decides(house: House) -> None:
         assert app.screen is app.review and not app.review.course.busy
         await armed(pilot)
         app.review.post_message(events.Paste(prose))
+        await pilot.pause()
+        await press(pilot, "X")
         await pilot.pause(0.15)
         assert not app.review.course.busy
     assert (house.appended, house.status("G1")) == ([], "pending")
@@ -274,7 +277,7 @@ async def test_approving_opens_at_the_end_of_a_long_text(house: House) -> None:
         await press(pilot, "G")
         await until(pilot, lambda: app.review.end_seen)
         await press(pilot, "A")
-        await until(pilot, lambda: isinstance(app.screen, PassphraseScreen))
+        await until(pilot, lambda: stands(app, PassphraseScreen))
 
 
 async def test_too_small_a_window_takes_no_decision(house: House) -> None:
@@ -293,7 +296,7 @@ async def test_irreversible_gate_asks_for_its_id_typed_not_pasted(house: House) 
     async with app.run_test(size=SIZE) as pilot:
         await armed(pilot)
         await press(pilot, "A")
-        await until(pilot, lambda: isinstance(app.screen, ConfirmId))
+        await until(pilot, lambda: stands(app, ConfirmId))
         app.screen.query_one("Input").post_message(events.Paste("G1"))
         await press(pilot, "G", "2", "enter")
         await until(pilot, lambda: "That is not G1" in app.text)
@@ -308,7 +311,7 @@ async def test_deferring_asks_for_a_time(house: House) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await armed(pilot)
         await press(pilot, "D")
-        await until(pilot, lambda: isinstance(app.screen, AskTime))
+        await until(pilot, lambda: stands(app, AskTime))
         await press(pilot, *"soon", "enter")
         await until(pilot, lambda: "Write it like" in app.text)
         app.screen.query_one("Input").value = "3h"
@@ -325,7 +328,7 @@ async def test_reason_is_part_of_what_is_signed(house: House) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await armed(pilot)
         await press(pilot, "e")
-        await until(pilot, lambda: isinstance(app.screen, AskReason))
+        await until(pilot, lambda: stands(app, AskReason))
         await press(pilot, *"no", "enter")
         await until(pilot, lambda: "reason    no" in app.review_text)
         await armed(pilot)
@@ -345,7 +348,7 @@ async def test_decided_meanwhile_is_said_and_ends_the_dialog(house: House) -> No
     async with app.run_test(size=SIZE) as pilot:
         await armed(pilot)
         await press(pilot, "A")
-        await until(pilot, lambda: isinstance(app.screen, PassphraseScreen))
+        await until(pilot, lambda: stands(app, PassphraseScreen))
         house.decide("G1")
         app.review.look_again()
         await until(pilot, lambda: app.screen is app.review)
@@ -363,7 +366,7 @@ async def test_decided_in_the_last_moment_is_refused_by_the_kernel(house: House)
     async with app.run_test(size=SIZE) as pilot:
         await armed(pilot)
         await press(pilot, "A")
-        await until(pilot, lambda: isinstance(app.screen, PassphraseScreen))
+        await until(pilot, lambda: stands(app, PassphraseScreen))
         house.decide("G1")
         await sign(pilot, app)
         await until(pilot, lambda: "nothing is left" in app.review_text)
@@ -434,14 +437,30 @@ async def test_key_without_passphrase_asks_for_a_second_key(
         await armed(pilot)
         assert "could sign without you" in app.review_text
         await press(pilot, "A")
-        await until(pilot, lambda: isinstance(app.screen, SignScreen))
-        await pilot.press("enter", "space", "y", "A")
+        await until(pilot, lambda: stands(app, SignScreen))
+        await pilot.press("enter", "space", "y", "A", "ctrl+s")
+        await until(pilot, lambda: "too quick" in app.text)
         assert isinstance(app.screen, SignScreen) and house.appended == []
         app.times.seconds += 5
-        await pilot.pause()
         await press(pilot, "ctrl+s")
         await until(pilot, lambda: app.review.recorded == "recorded")
     assert house.status("G1") == "approved"
+
+
+async def test_closing_twice_closes_once(house: House) -> None:
+    app = app_on(house, house.request())
+    async with app.run_test(size=SIZE) as pilot:
+        await armed(pilot)
+        await press(pilot, "A")
+        await until(pilot, lambda: stands(app, PassphraseScreen))
+        dialog = app.screen
+        dialog.action_close()
+        dialog.action_close()
+        await until(pilot, lambda: not app.review.course.busy)
+        assert app.screen is app.review
+        app.review.action_close()
+        app.review.action_close()
+        await until(pilot, lambda: len(app.screen_stack) == 1)
 
 
 async def test_unreadable_ledger_is_a_sentence(house: House) -> None:
