@@ -22,13 +22,14 @@ from loopx_kernel.workspace.damage import Written
 from loopx_kernel.workspace.state_files import StateFile
 
 from tests.kernel.workspace import (
-    test_commands,
     test_crash,
     test_damage,
+    test_damaged_journals,
     test_drift,
+    test_forgeries,
+    test_leases,
     test_processes,
     test_replay,
-    test_signed,
     test_storage,
 )
 from tests.kernel.workspace.build import Place
@@ -166,7 +167,15 @@ def _spend_unguarded(patch: Patch) -> None:
 
 def _claim_at_old_version(place: Place, folder: Path, patch: Patch) -> None:
     command = lease.ClaimTodo(todo_id="T3", expect_version=4)
-    test_commands.test_claims_that_may_not_be(place, command, "version_mismatch")
+    test_leases.test_claims_that_may_not_be(place, command, "version_mismatch")
+
+
+def _hand_in_with_a_gate(place: Place, folder: Path, patch: Patch) -> None:
+    test_forgeries.test_an_agent_s_hand_in_cannot_carry_a_gate_away(place)
+
+
+def _torn_tail(place: Place, folder: Path, patch: Patch) -> None:
+    test_crash.test_a_torn_tail_is_put_aside_and_the_approval_stands_alone(place, b"{")
 
 
 MUTANTS = [
@@ -194,7 +203,7 @@ MUTANTS = [
     Mutant(
         "epoch unchecked",
         _epoch_unchecked,
-        lambda place, folder, patch: test_commands.test_a_holder_that_lost_its_todo_is_told_to_stop(
+        lambda place, folder, patch: test_leases.test_a_holder_that_lost_its_todo_is_told_to_stop(
             place
         ),
     ),
@@ -202,23 +211,19 @@ MUTANTS = [
     Mutant(
         "no torn-tail repair",
         _no_tail_repair,
-        lambda place, folder, patch: (
-            test_crash.test_a_torn_tail_is_put_aside_and_the_approval_stands_alone(place, b"{")
-        ),
+        _torn_tail,
     ),
     Mutant(
         "the torn tail is thrown away",
         _tail_thrown_away,
-        lambda place, folder, patch: (
-            test_crash.test_a_torn_tail_is_put_aside_and_the_approval_stands_alone(place, b"{")
-        ),
+        _torn_tail,
     ),
     Mutant(
         "signature verdict ignored",
         _signature_ignored,
         lambda place, folder, patch: (
-            test_signed.test_a_forged_approval_has_no_effect_and_raises_the_alert(
-                place, test_signed.unsigned
+            test_forgeries.test_a_forged_approval_has_no_effect_and_raises_the_alert(
+                place, test_forgeries.unsigned
             )
         ),
     ),
@@ -226,7 +231,7 @@ MUTANTS = [
         "witness not checked",
         _witness_unchecked,
         lambda place, folder, patch: (
-            test_signed.test_a_decision_does_not_outlive_a_change_of_what_its_maker_saw(
+            test_forgeries.test_a_decision_does_not_outlive_a_change_of_what_its_maker_saw(
                 place, patch, folder
             )
         ),
@@ -235,14 +240,14 @@ MUTANTS = [
         "object version not checked",
         _object_version_unchecked,
         lambda place, folder, patch: (
-            test_signed.test_a_genuine_line_copied_to_a_later_place_does_nothing(place)
+            test_forgeries.test_a_genuine_line_copied_to_a_later_place_does_nothing(place)
         ),
     ),
     Mutant(
         "parts unchecked",
         _parts_unchecked,
-        lambda place, folder, patch: test_signed.test_an_agent_s_hand_in_cannot_carry_a_gate_away(
-            place
+        lambda place, folder, patch: (
+            test_forgeries.test_an_agent_s_hand_in_cannot_carry_a_gate_away(place)
         ),
     ),
     Mutant(
@@ -288,7 +293,9 @@ MUTANTS = [
         "a rolled-back journal goes unnoticed",
         _roll_back_unnoticed,
         lambda place, folder, patch: (
-            test_damage.test_lines_removed_from_the_end_are_noticed_by_whoever_saw_them(place)
+            test_damaged_journals.test_lines_removed_from_the_end_are_noticed_by_whoever_saw_them(
+                place
+            )
         ),
     ),
     Mutant(
