@@ -20,7 +20,7 @@ from loopx_tui.feed import Feed, Feeding, Snapshot, Told
 from loopx_tui.presentation.header import Place
 from loopx_tui.screens.main import MainScreen
 from loopx_tui.theme_files import available, choose
-from loopx_tui.themes import Theme, suggested, to_textual
+from loopx_tui.themes import DEFAULT, Theme, suggested, to_textual
 
 if TYPE_CHECKING:
     from loopx_tui.decisions import Ledger
@@ -68,7 +68,9 @@ class LoopxApp(App[None]):
         self._notices: list[str] = []
         self._theme_name = ""
         self._watching: asyncio.Task[None] | None = None
-        chosen = choose(options.theme or suggested(self.console.color_system))
+        fitting = suggested(self.console.color_system)
+        # The default is known without reading a file.
+        chosen = choose(options.theme or (None if fitting == DEFAULT.name else fitting))
         self._wear(chosen.theme)
         if chosen.notice:
             self._notices.append(chosen.notice)

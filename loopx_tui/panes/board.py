@@ -62,7 +62,7 @@ class Board(Container, Steady):
         self._alerts = AlertsPane(make_pen, ascii_only=ascii_only)
         self.goals, self.needs, todos = self._panes[1], self._panes[2], self._panes[3]
         self._zoomed: Pane | None = None
-        self._front = todos
+        todos.add_class("-front")
         shared = {n: pane.TITLE for n, pane in self._panes.items() if pane is not self.needs}
         self._tabs = Tabs(list((shared | {9: strings.EVENTS_SHORT}).items()), active=3)
         self._holders: dict[str, Widget] = {}
@@ -71,14 +71,11 @@ class Board(Container, Steady):
         pane = self._panes
         pair = _Row(pane[6], pane[7], id="pair")
         parts = (self._alerts, pane[2], self._tabs, pane[3], pair, pane[9])
-        right = _Column(*parts, id="right")
+        right = _Column(*parts, id="right", classes="-front")
         left = _Column(pane[1], pane[4], pane[5], pane[8], id="left")
         self._holders = {"left": left, "right": right, "pair": pair}
         yield right
         yield left
-
-    def on_mount(self) -> None:
-        self._mark("-front", self._front)
 
     def __iter__(self) -> Iterator[Pane]:
         yield from self._panes.values()
@@ -111,7 +108,6 @@ class Board(Container, Steady):
         if self._zoomed is not None:
             self._zoom(pane)
         if pane is not self.needs:
-            self._front = pane
             self._tabs.set_active(number)
             self._mark("-front", pane)
         pane.rows.focus()
