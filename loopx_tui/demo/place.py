@@ -44,7 +44,7 @@ class Place:
     @property
     def key(self) -> Path:
         """The throw-away private key of the demo's owner, where ``connect --new-key`` puts it."""
-        from loopx_kernel.workspace.keys import KEY_NAME
+        from loopx_kernel.workspace.person import KEY_NAME
 
         return next(self.home.rglob(KEY_NAME))
 

@@ -201,6 +201,19 @@ def test_the_hand_over_reaches_the_next_brief_and_the_state_file() -> None:
     assert "Chose CSS variables." in state_file.read_text("utf-8")
 
 
+def test_refresh_state_alone_brings_back_a_missing_file() -> None:
+    start()
+    add()
+    state_file = Path(".loopx/goals/shop/ACTIVE_GOAL_STATE.md")
+    before = state_file.read_bytes()
+    state_file.unlink()
+
+    ok("refresh-state", *AGENT)
+
+    assert state_file.read_bytes() == before
+    assert ok("event", "list")["events"][-1]["event_type"] == "file.rebuilt"
+
+
 def test_a_source_is_healthy_only_when_it_was_read(clock: ManualClock) -> None:
     start(clock)
     window = ("--provider", "jira", "--required", "--window", "3d")

@@ -65,7 +65,6 @@ REFUSED = [
     (("source", "bind", "nope"), 2, "unknown_source"),
     (("source", "read", "nope", "--status", "read"), 2, "unknown_source"),
     (("event", "show", "e-none"), 2, "unknown_event"),
-    (("refresh-state", *AGENT), 2, "invalid_value"),
     (("refresh-state", "--handoff-file", "none.md", *AGENT), 2, "invalid_value"),
     (("refresh-state", "--handoff", " ", *AGENT), 2, "invalid_value"),
     (("agent", "add", "not an id"), 2, "invalid_value"),

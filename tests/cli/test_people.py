@@ -277,12 +277,37 @@ def test_a_key_without_a_passphrase_needs_its_owners_leave(folder: Path) -> None
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key], check=True)
 
     refused = loopx("connect", "--key", key, "--json")
-    assert refused.code == "not_a_person"
+    assert refused.code == "invalid_value"
+    assert not (folder / ".loopx").exists()
     assert (
         ok("connect", "--key", key, "--allow-unattended", "--owner", "li")["owner"]["name"] == "li"
     )
     assert "UNATTENDED" in loopx("owner", "list").out
     assert "UNATTENDED" in loopx("doctor").out
+
+
+def test_a_key_that_cannot_be_read_leaves_no_workspace_behind(folder: Path) -> None:
+    (folder / "garbage").write_text("no key")
+
+    refused = loopx("connect", "--key", str(folder / "garbage"), "--allow-unattended", "--json")
+
+    assert refused.code == "no_key"
+    assert not (folder / ".loopx").exists()
+
+
+def test_the_key_of_connect_is_remembered_beside_what_stands_there(
+    folder: Path, home: Path
+) -> None:
+    config = home / ".config" / "loopx" / "config.yaml"
+    config.parent.mkdir(parents=True)
+    config.write_text("# mine\ntheme: light\n")
+    key = folder / "plain"
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key], check=True)
+
+    ok("connect", "--key", str(key), "--allow-unattended", "--owner", "li")
+
+    assert config.read_text() == f"# mine\ntheme: light\nkey: {key}\n"
+    assert ok("start-goal", "--id", "shop", "--objective", "Sell")["goal"]["id"] == "shop"
 
 
 def test_a_second_workspace_uses_the_same_key(folder: Path) -> None:

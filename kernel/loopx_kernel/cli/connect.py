@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,7 +16,8 @@ from loopx_kernel.errors import Conflict, Denied, LoopxError, UsageError
 if TYPE_CHECKING:
     from loopx_kernel.cli.output import Printer
     from loopx_kernel.cli.person import SigningKey, Terminal
-    from loopx_kernel.workspace import KeyChoice, Unsigned, Workspace
+    from loopx_kernel.workspace import Unsigned, Workspace
+    from loopx_kernel.workspace.person import KeyFile
 
 SCHEMA = "loopx_connect_v0"
 START_GOAL = "loopx start-goal --guided"
@@ -33,6 +33,7 @@ class Wish:
     new_key: bool
     passphrase: bool
     unattended: bool
+    file: KeyFile | None = None
 
 
 @click.command("connect", cls=Command, example="loopx connect --owner huang --new-key")
@@ -116,7 +117,7 @@ def _show_present(session: Session, workspace: Workspace) -> None:
 
 def _check(wish: Wish) -> Wish:
     """The wish, with a new key where the person has none; refused before anything is made."""
-    from loopx_kernel.workspace.keys import default_key
+    from loopx_kernel.workspace.person import default_key
 
     if wish.owner != _legal_name(wish.owner):
         # Checked here too: a folder and a key would be made before the kernel refuses it.
@@ -131,13 +132,6 @@ def _check(wish: Wish) -> Wish:
             "A key without a passphrase is only used where its owner allows unattended use",
             "loopx connect --new-key --no-passphrase --allow-unattended",
         )
-    if wish.key is not None and not wish.key.is_file():
-        raise Denied(
-            "no_key",
-            f"There is no key file {wish.key}",
-            next="loopx connect --new-key",
-            path=str(wish.key),
-        )
     if wish.new_key and default_key().exists():
         raise Conflict(
             "exists",
@@ -145,23 +139,31 @@ def _check(wish: Wish) -> Wish:
             next="loopx connect",
             path=str(default_key()),
         )
-    return wish if wish.new_key or _has_key(wish) else replace(wish, new_key=True)
+    return wish if wish.new_key else _with_own_key(wish)
 
 
-def _has_key(wish: Wish) -> bool:
-    from loopx_kernel.workspace.keys import config_folder, default_key
+def _with_own_key(wish: Wish) -> Wish:
+    """The wish with the person's key looked at, or with a new one where they have none."""
+    from loopx_kernel.workspace.person import candidate_keys, look_at_key
 
-    return (
-        wish.key is not None
-        or bool(os.environ.get("LOOPX_KEY"))
-        or default_key().exists()
-        or (config_folder() / "config.yaml").exists()
-    )
+    files = [look_at_key(path) for path in candidate_keys(wish.key)]
+    if not files:
+        return replace(wish, new_key=True)
+    found = next((file for file in files if file.fingerprint), None)
+    if found is None:
+        raise Denied("no_key", files[0].problem or "", next="loopx connect --new-key")
+    if not found.needs_passphrase and not wish.unattended:
+        raise _invalid(
+            f"{found.path} has no passphrase, so it can only sign unattended",
+            f"loopx connect --key {found.path} --allow-unattended",
+        )
+    return replace(wish, file=found)
 
 
 def _enrol(session: Session, root: Path, wish: Wish) -> None:
     from loopx_kernel.cli.person import Terminal, new_passphrase, refuse_agents
     from loopx_kernel.workspace import Workspace
+    from loopx_kernel.workspace.person import default_key, generate_key, remember_key
 
     refuse_agents(session)
     terminal = None if wish.unattended and not (wish.new_key and wish.passphrase) else Terminal()
@@ -170,53 +172,36 @@ def _enrol(session: Session, root: Path, wish: Wish) -> None:
         terminal.say("A new key for LoopX; you type its passphrase at each decision.")
         passphrase = new_passphrase(terminal)
     workspace = Workspace.connect(root, clock=session.clock)
-    choice = _key(workspace, wish, passphrase)
+    file = wish.file or generate_key(default_key(), f"loopx:{wish.owner}", passphrase)
     unsigned = workspace.owners.enroll_first(
-        wish.owner, choice.public_line, wish.unattended, event_id=session.options.event_id
+        wish.owner, file.public_line, wish.unattended, event_id=session.options.event_id
     )
-    key = _open(workspace, choice, unsigned, passphrase, terminal)
+    key = _open(workspace, file, unsigned, passphrase, terminal)
     done = workspace.append(unsigned, key)
+    remember_key(file.path)
     session.done(
         workspace,
         done,
-        f"{root} is connected; {wish.owner} owns it with {choice.fingerprint} ({choice.path})",
-        owner={"name": wish.owner, "fingerprint": choice.fingerprint},
+        f"{root} is connected; {wish.owner} owns it with {file.fingerprint} ({file.path})",
+        owner={"name": wish.owner, "fingerprint": file.fingerprint},
         next=START_GOAL,
     )
     if not session.options.json:
         session.printer().line(NOT_INITIALISED)
 
 
-def _key(workspace: Workspace, wish: Wish, passphrase: bytes | None) -> KeyChoice:
-    from loopx_kernel.workspace.keys import default_key
-
-    if wish.new_key:
-        return workspace.keys.generate(default_key(), f"loopx:{wish.owner}", passphrase)
-    choices = workspace.keys.choices(wish.key)
-    readable = [choice for choice in choices if choice.fingerprint]
-    if not readable:
-        problem = next((c.problem for c in choices if c.problem), "No key of yours was found")
-        raise Denied("no_key", problem, next="loopx connect --new-key")
-    if not readable[0].needs_passphrase and not wish.unattended:
-        raise _invalid(
-            f"{readable[0].path} has no passphrase, so it can only sign unattended",
-            f"loopx connect --key {readable[0].path} --allow-unattended",
-        )
-    return readable[0]
-
-
 def _open(
     workspace: Workspace,
-    choice: KeyChoice,
+    file: KeyFile,
     unsigned: Unsigned,
     passphrase: bytes | None,
     terminal: Terminal | None,
 ) -> SigningKey:
     from loopx_kernel.cli.person import Terminal, consent
 
-    if passphrase is not None or not choice.needs_passphrase:
-        return workspace.keys.unlock(choice, passphrase)
-    return consent(workspace, choice, unsigned, terminal or Terminal())
+    if passphrase is not None or not file.needs_passphrase:
+        return workspace.keys.unlock(file, passphrase)
+    return consent(workspace, file, unsigned, terminal or Terminal())
 
 
 def _user_name() -> str:

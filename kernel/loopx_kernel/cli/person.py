@@ -13,6 +13,7 @@ from loopx_kernel.text import safe
 if TYPE_CHECKING:
     from loopx_kernel.cli.session import Session
     from loopx_kernel.workspace import Done, KeyChoice, Unsigned, Workspace
+    from loopx_kernel.workspace.person import KeyFile
 
 TERMINAL = Path("/dev/tty")
 PASSPHRASE_TRIES = 3
@@ -123,7 +124,10 @@ def enrolled_key(session: Session, workspace: Workspace) -> KeyChoice:
 
 
 def consent(
-    workspace: Workspace, choice: KeyChoice, unsigned: Unsigned, terminal: Terminal | None
+    workspace: Workspace,
+    choice: KeyChoice | KeyFile,
+    unsigned: Unsigned,
+    terminal: Terminal | None,
 ) -> SigningKey:
     """Shows the person what they sign; typing their passphrase is the consent, and three
     tries are given. Without a terminal only a key that opens by itself is opened."""
@@ -175,7 +179,7 @@ def new_passphrase(terminal: Terminal) -> bytes:
     )
 
 
-def _passphrase(terminal: Terminal, choice: KeyChoice) -> bytes:
+def _passphrase(terminal: Terminal, choice: KeyChoice | KeyFile) -> bytes:
     typed = terminal.secret(f"Passphrase of {choice.path}:")
     if not typed:
         raise EOFError

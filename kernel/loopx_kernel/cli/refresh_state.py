@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from loopx_kernel.cli.framework import Command
 from loopx_kernel.cli.session import Session
 from loopx_kernel.errors import Storage, UsageError
+
+if TYPE_CHECKING:
+    from loopx_kernel.workspace import Workspace
+
+SCHEMA = "loopx_refresh_v0"
 
 
 @click.command(
@@ -18,19 +24,33 @@ from loopx_kernel.errors import Storage, UsageError
 @click.option("--handoff-file", metavar="FILE", help="The same, from a UTF-8 file.")
 @click.pass_obj
 def command(session: Session, /, *, handoff: str | None, handoff_file: str | None) -> None:
-    """Write back the state for the next turn: chosen, tried and dropped, next."""
-    if (handoff is None) == (handoff_file is None):
+    """Write back the state for the next turn: chosen, tried and dropped, next.
+
+    Without a text only the files are brought level with the journal.
+    """
+    if handoff is not None and handoff_file is not None:
         raise UsageError(
             "invalid_value",
-            "Say what the next turn must know, in one way",
+            "Say what the next turn must know in one way",
             next="loopx refresh-state --handoff TEXT (or --handoff-file FILE)",
         )
-    text = handoff if handoff is not None else read_text(handoff_file or "")
     workspace = session.writing()
+    goal_id = session.goal_id(workspace)
+    text = handoff if handoff_file is None else read_text(handoff_file)
+    if text is None:
+        _bring_level(session, workspace, goal_id)
+        return
     done = workspace.handoff.write(
-        session.goal_id(workspace), session.agent(), text, event_id=session.options.event_id
+        goal_id, session.agent(), text, event_id=session.options.event_id
     )
     session.done(workspace, done, "the hand-over is written", handoff=done.state.handoff)
+
+
+def _bring_level(session: Session, workspace: Workspace, goal_id: str) -> None:
+    state = workspace.handoff.bring_level(goal_id, session.agent())
+    view = workspace.view(goal_id, projection="refresh-state")
+    sentence = f"{state.goal_id}: the files say what the journal says up to #{state.seq}"
+    session.answer(SCHEMA, view.envelope, {"seq": state.seq}, lambda out: out.line(sentence))
 
 
 def read_text(path: str) -> str:

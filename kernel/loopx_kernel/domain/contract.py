@@ -163,6 +163,9 @@ class _Desk:
         todo = next((todo for todo in ready if self._scope_held(todo, leases) is None), None)
         if todo is None:
             return None
+        if self.agent_id is None and not self.agents:
+            message = f"{todo.id} is ready, but no agent is registered: loopx agent add ID"
+            return self._contract("quiet", [Reason("nothing_to_do", message)])
         if is_exhausted(self.state, self.now):
             rule = self.state.the_rules.quota
             reason = Reason(

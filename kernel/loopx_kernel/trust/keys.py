@@ -110,7 +110,7 @@ def public_of(path: Path) -> PublicKey:
     comment of ``PATH.pub`` where that is the same key; from ``PATH.pub`` alone
     where there is no private file. Raises ``Denied("no_key")``.
     """
-    beside = path.with_name(path.name + ".pub")
+    beside = Path(f"{path}.pub")
     if not os.path.exists(path):  # noqa: PTH110  # False, too, where it may not be looked at
         return _read_public(beside, named=path)
     public = _read(path)[1].public
@@ -152,7 +152,7 @@ def generate(
         raise UsageError("invalid_value", "the passphrase is empty", field="passphrase")
     if comment:
         check_line(comment, "comment", limit=100)
-    beside = path.with_name(path.name + ".pub")
+    beside = Path(f"{path}.pub")
     for existing in (path, beside):
         if os.path.lexists(existing):
             _exists(existing)

@@ -82,6 +82,15 @@ def commit(core: Core, order: Order) -> Done[Any]:
         return Done(receipt_of(line), draft.object_id, ledger.state)
 
 
+def catch_up(core: Core, order: Order) -> Any:
+    """Only brings the goal's files level, and records those that were missing; the state."""
+    with writing(core, order) as ledger:
+        require_registered(core.context(order, core.clock.read()), order)
+        if isinstance(ledger, GoalLedger):
+            note_rebuilt(core, ledger, core.materials.catch_up(ledger, order))
+        return ledger.state
+
+
 def require_registered(context: Context, order: Order) -> None:
     """``unknown_agent`` unless the acting agent is registered in the workspace."""
     actor = order.actor

@@ -5,7 +5,7 @@ from __future__ import annotations
 from loopx_kernel.domain import handoff
 from loopx_kernel.domain.handoff import WriteHandoff
 from loopx_kernel.domain.state import GoalState
-from loopx_kernel.workspace.commit import commit
+from loopx_kernel.workspace.commit import catch_up, commit
 from loopx_kernel.workspace.core import Core
 from loopx_kernel.workspace.orders import Done, Order, named
 
@@ -20,6 +20,13 @@ class Handoffs:
         self, goal_id: str, agent: str, text: str, *, event_id: str | None = None
     ) -> Done[GoalState]:
         """Writes the hand-over back, and brings the materialised files level."""
-        actor = named("agent", agent)
+        return commit(self._core, self._order(goal_id, agent, text, event_id))
+
+    def bring_level(self, goal_id: str, agent: str) -> GoalState:
+        """Only brings the materialised files level; a file that was missing is recorded."""
+        state: GoalState = catch_up(self._core, self._order(goal_id, agent, "", None))
+        return state
+
+    def _order(self, goal_id: str, agent: str, text: str, event_id: str | None) -> Order:
         command = WriteHandoff(text=text)
-        return commit(self._core, Order(goal_id, command, handoff.decide, actor, event_id))
+        return Order(goal_id, command, handoff.decide, named("agent", agent), event_id)

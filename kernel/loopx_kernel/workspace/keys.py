@@ -1,19 +1,17 @@
-"""A person's own keys: which could sign here, how strong they are, and opening one."""
+"""Keys held against the owners of a workspace: which could sign here, and opening one."""
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
-from loopx_kernel.errors import LoopxError, UsageError
+from loopx_kernel.domain.roster import Owner
 from loopx_kernel.workspace.core import Core
+from loopx_kernel.workspace.person import KeyFile, candidate_keys, look_at_key
 
 if TYPE_CHECKING:
-    from loopx_kernel.trust.keys import PrivateKey, PublicKey
-
-KEY_NAME = "loopx_ed25519"
+    from loopx_kernel.trust.keys import PrivateKey
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,95 +48,40 @@ class Keys:
         person's own configuration and LoopX's own key. Asks nobody."""
         with self._core.lock:
             self._core.house.refresh()
-        return tuple(self._choice(path) for path in _candidates(explicit))
+            owners = self._core.house.state.present_owners
+        return tuple(_choice(look_at_key(path), owners) for path in candidate_keys(explicit))
 
-    def unlock(self, choice: KeyChoice, passphrase: bytes | None) -> PrivateKey:
+    def unlock(self, choice: KeyChoice | KeyFile, passphrase: bytes | None) -> PrivateKey:
         """The key, ready to sign; nothing is kept. Raises ``wrong_passphrase``, ``no_key``."""
         from loopx_kernel.trust.keys import load_private
 
         return load_private(choice.path, passphrase)
 
-    def generate(self, path: Path, comment: str, passphrase: bytes | None) -> KeyChoice:
-        """Makes an ed25519 key file, durable on return; ``exists`` if one is there."""
-        from loopx_kernel.trust.keys import generate
 
-        generate(path, comment, passphrase)
-        return self._choice(path)
+def _choice(key: KeyFile, owners: tuple[Owner, ...]) -> KeyChoice:
+    owner = next((o for o in owners if key.fingerprint and o.fingerprint == key.fingerprint), None)
+    unattended = bool(owner and owner.allow_unattended)
+    refusal = _refusal(key, owner)
+    return KeyChoice(
+        path=key.path,
+        owner=owner.name if owner else None,
+        fingerprint=key.fingerprint,
+        public_line=key.public_line,
+        needs_passphrase=key.needs_passphrase,
+        allow_unattended=unattended,
+        problem=refusal or key.problem,
+        usable=refusal is None,
+    )
 
-    def _choice(self, path: Path) -> KeyChoice:
-        from loopx_kernel.trust.keys import needs_passphrase, permissions_problem, public_of
 
-        try:
-            public = public_of(path)
-            locked = needs_passphrase(path)
-            exposed = permissions_problem(path)
-        except LoopxError as error:
-            return KeyChoice(path, None, "", "", False, False, error.message, usable=False)
-        owner = self._owner_of(public)
-        problem = exposed and f"{path}: {exposed}"
-        usable = owner is not None
-        if owner is None:
-            problem = f"{public.fingerprint} is not enrolled in this workspace"
-        elif not locked and not owner.allow_unattended:
-            problem = (
-                f"{path} has no passphrase, and {owner.name} was not enrolled with "
-                "--allow-unattended"
-            )
-            usable = False
-        return KeyChoice(
-            path=path,
-            owner=owner.name if owner else None,
-            fingerprint=public.fingerprint,
-            public_line=public.line,
-            needs_passphrase=locked,
-            allow_unattended=bool(owner and owner.allow_unattended),
-            problem=problem,
-            usable=usable,
+def _refusal(key: KeyFile, owner: Owner | None) -> str | None:
+    if not key.fingerprint:
+        return key.problem
+    if owner is None:
+        return f"{key.fingerprint} is not enrolled in this workspace"
+    if not key.needs_passphrase and not owner.allow_unattended:
+        return (
+            f"{key.path} has no passphrase, and {owner.name} was not enrolled with "
+            "--allow-unattended"
         )
-
-    def _owner_of(self, public: PublicKey) -> Any:
-        for owner in self._core.house.state.present_owners:
-            if owner.fingerprint == public.fingerprint:
-                return owner
-        return None
-
-
-def config_folder() -> Path:
-    """The person's own configuration folder."""
-    from platformdirs import user_config_path
-
-    return user_config_path("loopx")
-
-
-def default_key() -> Path:
-    """Where ``connect --new-key`` puts LoopX's own key."""
-    return config_folder() / KEY_NAME
-
-
-def _candidates(explicit: Path | None) -> list[Path]:
-    if explicit is not None:
-        return [explicit]
-    if named := os.environ.get("LOOPX_KEY"):
-        return [Path(named).expanduser()]
-    found = [path for path in (_configured(), default_key()) if path is not None]
-    return [path for path in dict.fromkeys(found) if path.exists()]
-
-
-def _configured() -> Path | None:
-    path = config_folder() / "config.yaml"
-    if not path.exists():
-        return None
-    from ruamel.yaml import YAML
-    from ruamel.yaml.error import YAMLError
-
-    try:
-        values = YAML(typ="safe").load(path)
-        named = values.get("key") if isinstance(values, dict) else None
-        return Path(named).expanduser() if isinstance(named, str) else None
-    except (YAMLError, OSError, UnicodeDecodeError):
-        raise UsageError(
-            "invalid_value",
-            f"{path} is not YAML that can be read",
-            next=f"mend {path}, or name the key with --key PATH",
-            path=str(path),
-        ) from None
+    return None
