@@ -112,9 +112,9 @@ class Reader:
             self._deadlines.pop(gone, None)
         now = self._clock.read().now
         due = {name for name, at in self._deadlines.items() if at <= now}
-        wanted = {
+        wanted = [
             name for name in ids if everything or name in changed | due or name not in self._goals
-        }
+        ]
         return sorted(wanted, key=lambda name: (name != goal_id, not self._needed(name)))
 
     def _needed(self, name: str) -> bool:

@@ -235,6 +235,24 @@ def test_while_goals_load_the_rest_counts_as_not_covered(
     assert last.view.envelope.coverage.complete
 
 
+def test_the_goal_opened_first_is_read_and_shown_first(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "_PARTIAL_SECONDS", -1.0)
+    order: list[str] = []
+    real = Workspace.view
+
+    def noted(self: Workspace, goal_id: str) -> object:
+        order.append(goal_id)
+        return real(self, goal_id)
+
+    monkeypatch.setattr(Workspace, "view", noted)
+    workspace = Workspace.open(root)
+    told = read(Reader(root, read_only=True))
+    assert order == list(workspace.goal_ids)
+    assert {one.goal_id for one in told} == {"alpha"}
+
+
 def test_only_the_goals_that_changed_are_read_again(root: Path) -> None:
     reader = Reader(root, read_only=True)
     (before,) = read(reader)
