@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from loopx_kernel.store.journal import Journal
 from loopx_kernel.store.line import encode
+from loopx_kernel.store.writer import Writer
 
 from tests.kernel.store.ledger import append, event, journal_in
 
@@ -17,7 +18,7 @@ def small(folder: Path) -> Journal:
     """Three short lines, so that every byte can be tried."""
     journal = journal_in(folder)
     position = journal.read().position
-    with journal.open_writer(folder / "quarantine") as writer:
+    with Writer(journal, folder / "quarantine") as writer:
         for number in range(1, 4):
             fields = event(number, payload={"t": "漢"}, request="")
             position = writer.append(fields, position).position

@@ -9,7 +9,6 @@ import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from loopx_kernel.errors import Damaged
 from loopx_kernel.store.disk import opened
@@ -23,9 +22,6 @@ from loopx_kernel.store.line import (
     decode,
     event_id_prefix,
 )
-
-if TYPE_CHECKING:
-    from loopx_kernel.store.writer import Writer
 
 _FORWARD = 1024 * 1024
 _BACKWARD = 32 * 1024
@@ -117,12 +113,6 @@ class Journal:
         with opened(self.files, self.path) as fd:
             if fd is not None:
                 self.files.fsync(fd)
-
-    def open_writer(self, quarantine: Path) -> Writer:
-        """A writer for whoever holds the lock; what it must cut off goes to ``quarantine``."""
-        from loopx_kernel.store.writer import Writer
-
-        return Writer(self, quarantine)
 
     def committed_end(self, fd: int, before: int | None = None) -> int:
         """The offset right after the last newline (at or before the offset ``before``)."""

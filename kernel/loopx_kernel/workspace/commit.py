@@ -20,9 +20,12 @@ from loopx_kernel.domain.event import (
 from loopx_kernel.domain.rebuilt import NoteRebuilt
 from loopx_kernel.errors import Conflict, LoopxError, UsageError
 from loopx_kernel.store.line import Line, encode
+from loopx_kernel.store.writer import Writer
 from loopx_kernel.text import check_line
-from loopx_kernel.workspace.ledgers import GoalLedger, Ledger
+from loopx_kernel.workspace.ledger import Ledger
+from loopx_kernel.workspace.ledgers import GoalLedger
 from loopx_kernel.workspace.locking import held, house_held, settle
+from loopx_kernel.workspace.materials import Materials
 from loopx_kernel.workspace.orders import CODE, Done, Order, Receipt, new_event_id
 
 if TYPE_CHECKING:
@@ -64,7 +67,7 @@ def commit(core: Core, order: Order) -> Done[Any]:
             return first
         reading = core.clock.read()
         if isinstance(ledger, GoalLedger):
-            note_rebuilt(core, ledger, core.materials.catch_up(ledger, order))
+            note_rebuilt(core, ledger, Materials(core).catch_up(ledger, order))
         context = core.context(order, reading)
         require_registered(context, order)
         draft = order.decide(ledger.state, order.command, context)
@@ -87,7 +90,7 @@ def catch_up(core: Core, order: Order) -> Any:
     with writing(core, order) as ledger:
         require_registered(core.context(order, core.clock.read()), order)
         if isinstance(ledger, GoalLedger):
-            note_rebuilt(core, ledger, core.materials.catch_up(ledger, order))
+            note_rebuilt(core, ledger, Materials(core).catch_up(ledger, order))
         return ledger.state
 
 
@@ -129,12 +132,12 @@ def append(
     """
     values = event_fields(order.goal_id, event_type, payload, facts, order.request)
     as_event(ledger, values)
-    with ledger.journal.open_writer(ledger.quarantine) as writer:
+    with Writer(ledger.journal, ledger.quarantine) as writer:
         line = writer.append(values, ledger.position)
     before = ledger.state
     ledger.take(line)
     with contextlib.suppress(LoopxError):
-        core.materials.follow(ledger, before, line)
+        Materials(core).follow(ledger, before, line)
     return line
 
 

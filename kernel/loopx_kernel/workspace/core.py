@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from threading import RLock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from loopx_kernel.clock import Clock, Reading
 from loopx_kernel.domain.event import Context, LiveLease
@@ -19,35 +19,34 @@ from loopx_kernel.store import checkpoint
 from loopx_kernel.store.files import Files
 from loopx_kernel.store.layout import Layout
 from loopx_kernel.workspace.ledgers import GoalLedger, RosterLedger
+from loopx_kernel.workspace.opening import copy_opening, has_traces, read_opening
 
 if TYPE_CHECKING:
-    from loopx_kernel.workspace.materials import Materials
+    from loopx_kernel.store.records import Verdict
     from loopx_kernel.workspace.orders import Order
+
+Signature = tuple[int, int, int, int]
+Judged = tuple[Signature | None, Any, "Verdict"]
 
 
 @dataclass
 class Core:
     """One open workspace. ``lock`` keeps the threads of this process apart; the locks
-    between processes are taken by ``commit``."""
+    between processes are taken by ``commit``. ``judged`` remembers how materialised
+    files stood, by size, times and inode."""
 
     layout: Layout
     clock: Clock
     read_only: bool = False
     files: Files = field(default_factory=Files)
     lock: RLock = field(default_factory=RLock)
+    judged: dict[Path, Judged] = field(default_factory=dict)
     _goals: dict[str, GoalLedger] = field(default_factory=dict)
 
     @cached_property
     def house(self) -> RosterLedger:
         """The workspace journal's ledger."""
         return RosterLedger(self.layout, self.files)
-
-    @cached_property
-    def materials(self) -> Materials:
-        """The materialised files of this workspace."""
-        from loopx_kernel.workspace.materials import Materials
-
-        return Materials(self)
 
     def goal(self, goal_id: str) -> GoalLedger:
         """The goal's ledger, as far as it was read; ``unknown_goal`` if there is none."""
@@ -67,9 +66,7 @@ class Core:
         ledger.refresh()
         if not ledger.exists and ledger.damage is None:
             self._require_unbegun(goal_id)
-            from loopx_kernel.workspace.opening import read_opening
-
-            read_opening(self, ledger)
+            read_opening(ledger)
         return ledger
 
     def require_writable(self) -> None:
@@ -90,9 +87,7 @@ class Core:
         if ledger.exists or ledger.damage is not None:
             return
         self._require_unbegun(ledger.name)
-        from loopx_kernel.workspace.opening import copy_opening
-
-        copy_opening(self, ledger)
+        copy_opening(self.layout, ledger, files=self.files)
 
     def context(self, order: Order, reading: Reading) -> Context:
         """What the decider may look at besides the state."""
@@ -134,7 +129,7 @@ class Core:
 
     def _require_unbegun(self, goal_id: str) -> None:
         """A journal that is missing after it had begun is damage, never a new start."""
-        if not self.materials.has_traces(goal_id):
+        if not has_traces(self.layout, goal_id, files=self.files):
             return
         path = self.layout.goal_journal(goal_id)
         raise Damaged(

@@ -8,7 +8,7 @@ from pathlib import Path
 from loopx_kernel.domain.needs_you import Damage
 from loopx_kernel.errors import Damaged
 from loopx_kernel.store.records import Level, Verdict, damaged_file
-from loopx_kernel.workspace.ledgers import Ledger
+from loopx_kernel.workspace.ledger import Ledger
 
 AHEAD = "it is ahead of the journal"
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from loopx_kernel.domain.event import WORKSPACE_JOURNAL, Event
 from loopx_kernel.errors import Denied, UsageError
 from loopx_kernel.workspace.core import Core
-from loopx_kernel.workspace.ledgers import GoalLedger, Ledger, RosterLedger
+from loopx_kernel.workspace.ledger import Ledger
+from loopx_kernel.workspace.ledgers import GoalLedger, RosterLedger
 from loopx_kernel.workspace.verdicts import statement_bytes
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ from loopx_kernel.domain.roster import WorkspaceState
 from loopx_kernel.domain.state import GoalState
 from loopx_kernel.errors import Conflict, Damaged
 from loopx_kernel.workspace.core import Core
+from loopx_kernel.workspace.materials import Materials
 from loopx_kernel.workspace.orders import Order, named
 from loopx_kernel.workspace.signing import Unsigned, prepare
 
@@ -27,7 +28,7 @@ class Goals:
     def open(self, owner: str, command: OpenGoal, *, event_id: str | None = None) -> Unsigned:
         """Prepares opening a goal with all its first rules. Raises ``vague_gate``,
         ``invalid_scope``, ``exists``; ``file_damaged`` where the registry cannot be read."""
-        self._core.materials.registry.read()
+        Materials(self._core).registry.read()
         actor = named("owner", owner)
         order = Order(command.goal_id, command, self._decide_opened, actor, event_id, house=True)
         return prepare(self._core, order, f"open the goal {command.goal_id}")

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from loopx_kernel.store import locks
+from loopx_kernel.store.writer import Writer
 
 if TYPE_CHECKING:
     from loopx_kernel.workspace.core import Core
-    from loopx_kernel.workspace.ledgers import Ledger
+    from loopx_kernel.workspace.ledger import Ledger
     from loopx_kernel.workspace.orders import Order
 
 
@@ -39,6 +40,6 @@ def settle(core: Core, ledger: Ledger) -> None:
     """Deals with a torn tail, then reads on. The caller holds the journal's lock."""
     ledger.refresh()
     if ledger.has_tail:
-        with ledger.journal.open_writer(ledger.quarantine) as writer:
+        with Writer(ledger.journal, ledger.quarantine) as writer:
             writer.settle_tail(core.clock.read().now)
         ledger.refresh()

@@ -23,15 +23,15 @@ from loopx_kernel.store.records import Level, Verdict, damaged_file
 from loopx_kernel.store.registry_file import RegistryFile
 from loopx_kernel.store.spend_file import SpendFile
 from loopx_kernel.views.records import lease_record, registry_entry, spend_lines
+from loopx_kernel.workspace.core import Core, Signature
 from loopx_kernel.workspace.damage import Written, file_damage, journal_damage
-from loopx_kernel.workspace.ledgers import GoalLedger, Ledger
+from loopx_kernel.workspace.ledger import Ledger
+from loopx_kernel.workspace.ledgers import GoalLedger
+from loopx_kernel.workspace.opening import has_traces
 from loopx_kernel.workspace.state_files import StateFile
 
 if TYPE_CHECKING:
-    from loopx_kernel.workspace.core import Core
     from loopx_kernel.workspace.orders import Order
-
-Signature = tuple[int, int, int, int]
 
 
 class Materials:
@@ -41,7 +41,6 @@ class Materials:
         self.core = core
         self.registry = RegistryFile(core.layout.registry, core.files)
         self.owners = OwnersFile(core.layout.owners, core.files)
-        self._judged: dict[Path, tuple[Signature | None, Any, Verdict]] = {}
 
     def catch_up(self, ledger: GoalLedger, order: Order) -> tuple[str, ...]:
         """Brings level what a crash left behind, before anything is decided.
@@ -112,7 +111,7 @@ class Materials:
             raise damaged_file(self.owners.path, owners)
         goal_id = order.goal_id
         known = goal_id == WORKSPACE_JOURNAL or goal_id in self.core.house.state.goals
-        if not known and self.has_traces(goal_id):
+        if not known and has_traces(self.core.layout, goal_id, files=self.core.files):
             what = f"it tells of a goal {goal_id} that was never opened"
             raise damaged_file(self.registry.path, Verdict(Level.DAMAGED, what=what))
 
@@ -152,13 +151,6 @@ class Materials:
             render_line(Owner(owner.name, owner.key, owner.fingerprint, owner.allow_unattended))
             for owner in self.core.house.state.present_owners
         ]
-
-    def has_traces(self, goal_id: str) -> bool:
-        """Whether files tell of a goal: then its journal had begun."""
-        layout = self.core.layout
-        if layout.spend(goal_id).exists() or any(layout.leases(goal_id).glob("*.json")):
-            return True
-        return any(entry["id"] == goal_id for entry in self.registry.read() or ())
 
     def look(self, ledger: GoalLedger, neighbours: tuple[LiveLease, ...] = ()) -> Reads:
         """How the files stand to the journal; changes nothing.
@@ -248,11 +240,11 @@ class Materials:
         """The verdict, judged again only when the file or what is expected of it changed."""
         signature = _signature(path)
         slot = path if not isinstance(key, tuple) else path / str(key[0])
-        known = self._judged.get(slot)
+        known = self.core.judged.get(slot)
         if known is not None and known[:2] == (signature, key):
             return known[2]
         verdict = judge()
-        self._judged[slot] = (signature, key, verdict)
+        self.core.judged[slot] = (signature, key, verdict)
         return verdict
 
     def _spend(self, state: GoalState) -> SpendFile:

@@ -2,45 +2,56 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from loopx_kernel.errors import Damaged
+from loopx_kernel.store.files import Files
+from loopx_kernel.store.layout import Layout
 from loopx_kernel.store.line import Position, decode, encode
+from loopx_kernel.store.registry_file import RegistryFile
 from loopx_kernel.store.seek import line_with_seq
-
-if TYPE_CHECKING:
-    from loopx_kernel.workspace.core import Core
-    from loopx_kernel.workspace.ledgers import GoalLedger
+from loopx_kernel.store.writer import Writer
+from loopx_kernel.workspace.ledgers import GoalLedger
 
 _CHAIN = ("seq", "schema_version", "prev", "sha256")
 
 
-def copy_opening(core: Core, ledger: GoalLedger) -> None:
+def copy_opening(layout: Layout, ledger: GoalLedger, *, files: Files) -> None:
     """Appends the first line of a goal's journal: the workspace's line in the goal's chain.
 
     Durable on return. The caller holds the goal's lock.
     """
-    fields, start = _first_line(core, ledger)
-    core.layout.make_goal(ledger.name, core.files)
-    with ledger.journal.open_writer(ledger.quarantine) as writer:
+    fields, start = _first_line(ledger)
+    layout.make_goal(ledger.name, files)
+    with Writer(ledger.journal, ledger.quarantine) as writer:
         ledger.take(writer.append(fields, start))
 
 
-def read_opening(core: Core, ledger: GoalLedger) -> None:
+def read_opening(ledger: GoalLedger) -> None:
     """Folds the first line a goal's journal will have, where nobody wrote it yet."""
-    fields, start = _first_line(core, ledger)
+    fields, start = _first_line(ledger)
     raw, _ = encode(fields, seq=1, prev=start.head)
     ledger.foresee(decode(raw[:-1], 0))
 
 
-def _first_line(core: Core, ledger: GoalLedger) -> tuple[dict[str, Any], Position]:
-    line = line_with_seq(core.house.journal, ledger.opened.seq)
+def has_traces(layout: Layout, goal_id: str, *, files: Files) -> bool:
+    """Whether files tell of a goal: then its journal had begun."""
+    if layout.spend(goal_id).exists() or any(layout.leases(goal_id).glob("*.json")):
+        return True
+    return any(
+        entry["id"] == goal_id for entry in RegistryFile(layout.registry, files).read() or ()
+    )
+
+
+def _first_line(ledger: GoalLedger) -> tuple[dict[str, Any], Position]:
+    journal = ledger.house.journal
+    line = line_with_seq(journal, ledger.opened.seq)
     if line is None:
         raise Damaged(
             "journal_damaged",
             f"The opening of {ledger.name} is not where it was in the workspace journal",
             next="loopx event verify",
-            path=str(core.layout.workspace_journal),
+            path=str(journal.path),
         )
     fields = {key: value for key, value in line.record.items() if key not in _CHAIN}
     return fields, Position(0, 0, line.sha256)

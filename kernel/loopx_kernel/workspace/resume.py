@@ -6,46 +6,48 @@ import hashlib
 import os
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TypeVar
 
 from pydantic import ValidationError
 
 from loopx_kernel.domain.canonical import digest
 from loopx_kernel.domain.roster import WorkspaceState
-from loopx_kernel.errors import Damaged, Storage
+from loopx_kernel.domain.state import GoalState
+from loopx_kernel.errors import Damaged
 from loopx_kernel.store import checkpoint
 from loopx_kernel.store.checkpoint import Checkpoint
+from loopx_kernel.store.files import Files
+from loopx_kernel.store.line import Position
 
-if TYPE_CHECKING:
-    from loopx_kernel.workspace.ledgers import Ledger
-
+S = TypeVar("S", GoalState, WorkspaceState)
 FILE = "checkpoint.json"
 EVERY = 64
 
 
-def resume(ledger: Ledger, cache: Path) -> Checkpoint | None:
-    """Puts the ledger where the last checkpoint stood. What does not fit costs a replay."""
-    found = checkpoint.load(cache / FILE, fingerprint(), files=ledger.journal.files)
-    if found is None or found.owners_head != ledger.rests_on():
-        return None
+def load(cache: Path, rests_on: str, *, files: Files) -> Checkpoint | None:
+    """The last checkpoint, unless it is of other folding code or rests on other owners."""
+    found = checkpoint.load(cache / FILE, fingerprint(), files=files)
+    return found if found is not None and found.owners_head == rests_on else None
+
+
+def state_of(found: Checkpoint, kind: type[S]) -> S | None:
+    """The state a checkpoint holds, if it is one of that kind and at the checkpoint's line."""
     try:
-        state = type(ledger.state).model_validate_json(found.state)
+        state = kind.model_validate_json(found.state)
     except ValidationError:
         return None
-    if not ledger.is_own(state) or (state.seq, state.head) != (found.seq, found.head):
-        return None
-    ledger.state = state
-    ledger.position = found.position
-    return found
+    return state if (state.seq, state.head) == (found.seq, found.head) else None
 
 
-def save(ledger: Ledger, cache: Path) -> bool:
-    """Keeps the present state, after flushing what it rests on. Failing costs only time."""
-    try:
-        ledger.journal.flush()
-    except Storage:
-        return False
-    position = ledger.position
+def save(
+    cache: Path,
+    state: GoalState | WorkspaceState,
+    position: Position,
+    rests_on: str,
+    *,
+    files: Files,
+) -> bool:
+    """Keeps a state whose lines are flushed. Failing costs only time."""
     return checkpoint.save(
         cache / FILE,
         Checkpoint(
@@ -53,24 +55,27 @@ def save(ledger: Ledger, cache: Path) -> bool:
             seq=position.seq,
             offset=position.offset,
             head=position.head,
-            owners_head=ledger.rests_on(),
-            state=ledger.state.model_dump_json(),
+            owners_head=rests_on,
+            state=state.model_dump_json(),
         ),
-        files=ledger.journal.files,
+        files=files,
     )
 
 
-def rolled_back(ledger: Ledger, seen: Checkpoint) -> Damaged | None:
-    """The damage of a journal that no longer holds a head seen earlier, or ``None``."""
-    if ledger.hash_at(seen.seq) == seen.head:
+def rolled_back(path: Path, seen: Checkpoint, last_seq: int, head: str | None) -> Damaged | None:
+    """The damage of a journal that no longer holds a head seen earlier, or ``None``.
+
+    ``head`` is the hash that stands at the seen line's place now.
+    """
+    if head == seen.head:
         return None
-    shorter = ledger.position.seq < seen.seq
+    shorter = last_seq < seen.seq
     return Damaged(
         "rolled_back",
-        f"{ledger.journal.path} {'ends before' if shorter else 'no longer holds'} "
+        f"{path} {'ends before' if shorter else 'no longer holds'} "
         f"line {seen.seq}, which was seen earlier",
         next="restore the journal from a backup",
-        path=str(ledger.journal.path),
+        path=str(path),
         line=seen.seq,
         kind="shorter" if shorter else "rewritten",
     )

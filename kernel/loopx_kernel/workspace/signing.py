@@ -34,7 +34,9 @@ from loopx_kernel.workspace.commit import (
     recorded,
     writing,
 )
-from loopx_kernel.workspace.ledgers import GoalLedger, Ledger
+from loopx_kernel.workspace.ledger import Ledger
+from loopx_kernel.workspace.ledgers import GoalLedger
+from loopx_kernel.workspace.materials import Materials
 from loopx_kernel.workspace.orders import Done, Order, new_event_id
 
 if TYPE_CHECKING:
@@ -138,9 +140,9 @@ def sign_and_append(core: Core, unsigned: Unsigned, key: PrivateKey) -> Done[Any
         if done is not None:
             return done
         if isinstance(ledger, GoalLedger):
-            note_rebuilt(core, ledger, core.materials.catch_up(ledger, order))
+            note_rebuilt(core, ledger, Materials(core).catch_up(ledger, order))
         else:
-            core.materials.require_room(order)
+            Materials(core).require_room(order)
         reading = core.clock.read()
         payload = _decided_again(ledger, unsigned, reading)
         event = _as_line(ledger, unsigned, payload, signature, reading.now)

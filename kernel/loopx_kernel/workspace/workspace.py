@@ -18,6 +18,7 @@ from loopx_kernel.store.layout import Layout
 from loopx_kernel.views.goal import GoalView, goal_view
 from loopx_kernel.views.workspace import Unread, WorkspaceView, workspace_view
 from loopx_kernel.workspace.core import Core, not_initialised
+from loopx_kernel.workspace.materials import Materials
 
 if TYPE_CHECKING:
     from loopx_kernel.trust.keys import PrivateKey
@@ -215,7 +216,7 @@ class Workspace:
         if ledger_damaged:
             ledger.require_whole()
         # Looking may read on: first what was read, then the state it is compared with.
-        reads = core.materials.look(ledger, neighbours)
+        reads = Materials(core).look(ledger, neighbours)
         return goal_view(
             ledger.state,
             reads,

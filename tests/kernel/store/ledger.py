@@ -9,6 +9,7 @@ from typing import Any
 from loopx_kernel.store.files import Files
 from loopx_kernel.store.journal import Journal
 from loopx_kernel.store.line import START, Line
+from loopx_kernel.store.writer import Writer
 
 AT = datetime(2026, 9, 16, 22, 40, tzinfo=UTC)
 
@@ -32,7 +33,7 @@ def journal_in(folder: Path, count: int = 0, files: Files | None = None) -> Jour
     """A journal in ``folder`` with ``count`` lines, read through ``files``."""
     plain = Journal(folder / "events.jsonl", Files())
     position = START
-    with plain.open_writer(folder / "quarantine") as writer:
+    with Writer(plain, folder / "quarantine") as writer:
         for number in range(1, count + 1):
             position = writer.append(event(number), position).position
     return Journal(plain.path, files or Files())
@@ -40,7 +41,7 @@ def journal_in(folder: Path, count: int = 0, files: Files | None = None) -> Jour
 
 def append(journal: Journal, number: int) -> Line:
     """Appends event ``number`` at the end, as a command under the lock does."""
-    with journal.open_writer(journal.path.parent / "quarantine") as writer:
+    with Writer(journal, journal.path.parent / "quarantine") as writer:
         writer.settle_tail(AT)
         return writer.append(event(number), journal.read().position)
 

@@ -9,6 +9,7 @@ from loopx_kernel.errors import Damaged, Storage
 from loopx_kernel.store.files import Files
 from loopx_kernel.store.journal import Journal
 from loopx_kernel.store.line import GENESIS, MAX_LINE, START, Position, encode
+from loopx_kernel.store.writer import Writer
 
 from tests.kernel.store.ledger import append, event, journal_in, seqs
 
@@ -52,7 +53,7 @@ def test_a_limit_reads_in_pieces_that_join(tmp_path: Path) -> None:
 def test_a_goals_journal_begins_with_the_line_of_the_workspace(tmp_path: Path) -> None:
     journal = journal_in(tmp_path)
     origin = Position(0, 0, "c" * 64)
-    with journal.open_writer(tmp_path / "q") as writer:
+    with Writer(journal, tmp_path / "q") as writer:
         writer.append(event(), origin)
     assert journal.read(origin).damage is None
     assert kind(journal.read(START).damage) == "broken_chain"
@@ -239,7 +240,7 @@ def test_an_event_is_found_by_its_id(tmp_path: Path, event_id: str) -> None:
     journal = journal_in(tmp_path)
     position = START
     decoy = '\n{"event_id":"' + event_id + '","goal_id":"'
-    with journal.open_writer(tmp_path / "q") as writer:
+    with Writer(journal, tmp_path / "q") as writer:
         for number in range(20):
             fields = event(number + 100, payload={"text": decoy, "pad": "x" * number * 7919})
             position = writer.append(fields, position).position
@@ -255,7 +256,7 @@ def test_an_event_is_found_across_the_edges_of_what_is_read_at_once(tmp_path: Pa
     size = len(encode(event(1, payload={"pad": ""}), seq=1, prev=GENESIS)[0])
     for shift in range(-30, 31, 6):
         journal.path.unlink(missing_ok=True)
-        with journal.open_writer(tmp_path / "q") as writer:
+        with Writer(journal, tmp_path / "q") as writer:
             half = edge // 2
             first = writer.append(event(1, payload={"pad": "x" * (half - size)}), START)
             fields = event(2, payload={"pad": "x" * (half - size + shift)})
@@ -281,6 +282,6 @@ def test_a_journal_that_is_a_link_is_refused(tmp_path: Path) -> None:
     for act in (Journal(link, Files()).read, Journal(link, Files()).flush):
         with pytest.raises(Storage):
             act()
-    with pytest.raises(Storage), Journal(link, Files()).open_writer(tmp_path / "q") as writer:
+    with pytest.raises(Storage), Writer(Journal(link, Files()), tmp_path / "q") as writer:
         writer.append(event(2), journal.read().position)
     assert seqs(journal) == [1]

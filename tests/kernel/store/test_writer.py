@@ -20,7 +20,7 @@ from tests.kernel.store.ledger import AT, append, event, journal_in, seqs
 
 def writer_of(journal: Journal, files: FailingFiles | None = None) -> Writer:
     through = Journal(journal.path, files or journal.files)
-    return through.open_writer(journal.path.parent / "quarantine")
+    return Writer(through, journal.path.parent / "quarantine")
 
 
 def test_an_append_is_one_write_and_one_flush(tmp_path: Path) -> None:

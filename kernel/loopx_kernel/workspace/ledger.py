@@ -1,0 +1,173 @@
+"""A journal read into a state, only ever the part that was not read yet."""
+
+from __future__ import annotations
+
+import contextlib
+from abc import ABC, abstractmethod
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from loopx_kernel.domain.event import (
+    Event,
+    EventType,
+    Facts,
+    Verdict,
+)
+from loopx_kernel.errors import Damaged, Storage
+from loopx_kernel.store.checkpoint import Checkpoint
+from loopx_kernel.store.journal import Journal
+from loopx_kernel.store.line import Line, Position
+from loopx_kernel.store.seek import line_with_seq
+from loopx_kernel.workspace import resume
+
+
+class Ledger(ABC):
+    """A journal, how far it was read, and the state its lines fold to.
+
+    ``damage`` is what stops the reading; ``has_tail`` tells of bytes after the
+    last newline, which are not committed.
+    """
+
+    state: Any
+
+    def __init__(self, name: str, journal: Journal, start: Position, quarantine: Path) -> None:
+        self.name = name
+        self.journal = journal
+        self.start = start
+        self.quarantine = quarantine
+        self.position = start
+        self.damage: Damaged | None = None
+        self.has_tail = False
+        self.exists = False
+        self._cache: Path | None = None
+        self._seen: Checkpoint | None = None
+        self._unsaved = 0
+
+    def refresh(self) -> None:
+        """Folds the lines that are new; content never raises."""
+        self._read_on()
+        if self._seen is not None:
+            self._confirm(self._seen)
+        if self._cache and self.damage is None and self._unsaved >= resume.EVERY:
+            self._save(self._cache)
+            self._unsaved = 0
+
+    def take(self, line: Line) -> None:
+        """Folds one line that follows the present position."""
+        event = self.event_of(line)
+        self.fold(event)
+        self.position = line.position
+        self.exists = True
+        # A signature is not verified twice if a checkpoint can spare it.
+        self._unsaved += resume.EVERY if event.signed else 1
+
+    def _read_on(self, limit: int | None = None) -> None:
+        result = self.journal.read(self.position, limit=limit)
+        self.exists = result.exists
+        self.damage = result.damage
+        self.has_tail = bool(result.tail)
+        for line in result.lines:
+            try:
+                self.take(line)
+            except Damaged as damage:
+                self.damage = damage
+                return
+
+    def _resume_from(self, cache: Path) -> None:
+        self._cache = cache
+        found = resume.load(cache, self.rests_on(), files=self.journal.files)
+        state = found and resume.state_of(found, type(self.state))
+        if found is None or state is None or not self.is_own(state):
+            return
+        self.state, self.position, self._seen = state, found.position, found
+        self._unsaved = 0
+
+    def _save(self, cache: Path) -> None:
+        files = self.journal.files
+        with contextlib.suppress(Storage):
+            self.journal.flush()
+            resume.save(cache, self.state, self.position, self.rests_on(), files=files)
+
+    def _confirm(self, seen: Checkpoint) -> None:
+        """Looks for the line a checkpoint was made at, until it is found.
+
+        Where the checkpoint does not fit, everything is read again from line 1.
+        """
+        if self.damage is not None and self.position.seq == seen.seq:
+            self.position = self.start
+            self.reset()
+            self._read_on()
+        last, head = self.position.seq, self.hash_at(seen.seq)
+        lost = resume.rolled_back(self.journal.path, seen, last, head)
+        if lost is None:
+            self._seen = None
+        elif self.damage is None:
+            self.damage = lost
+
+    def event_of(self, line: Line) -> Event:
+        """The event of a line that proved itself; one that is no event of ours is damage."""
+        try:
+            return Event.model_validate(line.record)
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_input=False)[0]
+            raise self.damaged(line, "not_an_event", str(first["msg"])) from None
+
+    def damaged(self, line: Line, kind: str, what: str) -> Damaged:
+        """The error for a line that does not belong where it stands."""
+        return Damaged(
+            "journal_damaged",
+            f"{self.journal.path}, line {line.seq}: {what}",
+            next="loopx event verify",
+            path=str(self.journal.path),
+            line=line.seq,
+            offset=line.offset,
+            kind=kind,
+        )
+
+    def hash_at(self, seq: int) -> str | None:
+        """The hash of line ``seq`` of this chain; of 0, what the chain grew from."""
+        if seq == 0:
+            return self.start.head
+        if seq == self.position.seq:
+            return self.position.head
+        line = line_with_seq(self.journal, seq)
+        return line.sha256 if line else None
+
+    def require_whole(self) -> None:
+        """Raises the damage that was found, if any."""
+        if self.damage is not None:
+            raise self.damage
+
+    @abstractmethod
+    def reset(self) -> None:
+        """The state before the first line."""
+
+    @abstractmethod
+    def is_own(self, state: Any) -> bool:
+        """Whether a stored state is one of this journal."""
+
+    @abstractmethod
+    def rests_on(self) -> str:
+        """A digest of what, outside this journal, its verdicts depend on."""
+
+    @abstractmethod
+    def fold(self, event: Event) -> None:
+        """Moves the state by one event."""
+
+    @abstractmethod
+    def kind(self, name: str) -> EventType[Any, Any]:
+        """The row of this journal's event table, or ``invalid_event``."""
+
+    @abstractmethod
+    def normalise(self, name: str, payload: dict[str, Any]) -> dict[str, Any]:
+        """A decided payload as it stands in a line."""
+
+    @abstractmethod
+    def check(self, goal_id: str, name: str, payload: dict[str, Any], facts: Facts) -> None:
+        """Raises the error of an event that may not happen now."""
+
+    @abstractmethod
+    def verdict(self, event: Event) -> Verdict:
+        """Whether the signature of a line holds at its place."""
