@@ -10,11 +10,12 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import pexpect
+import pyte
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -313,21 +314,30 @@ def test_without_a_terminal_the_screen_says_so_at_once(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("ending", ["quit", "close"])
 def test_the_screen_shows_the_demo_and_takes_it_along(tmp_path: Path, ending: str) -> None:
-    screen = pexpect.spawn(
+    program = pexpect.spawn(
         sys.executable,
         ["-c", DEMO, "--speed", SPEED],
         env=os.environ | {"TMPDIR": str(tmp_path), "TERM": "xterm-256color"},
         dimensions=(36, 120),
-        timeout=60,
     )
-    screen.expect("demo: making a small repository")
-    screen.expect("Needs you")
-    screen.expect("todo.added")
+    screen = pyte.Screen(120, 36)
+    stream = pyte.ByteStream(screen)
+
+    def shows(*words: str) -> bool:
+        with suppress(pexpect.TIMEOUT):
+            stream.feed(program.read_nonblocking(65536, timeout=0.1))
+        text = "\n".join(screen.display)
+        return all(word in text for word in words)
+
+    assert until(lambda: shows("demo: making a small repository"), 20)
+    assert until(lambda: shows("demo", "Needs you", "dark-mode", "todo.claimed"), 90), "\n".join(
+        screen.display
+    )
     if ending == "quit":
-        screen.send("q")
-        screen.expect(pexpect.EOF)
-    screen.close()
-    assert screen.exitstatus == 0 or ending == "close"
+        program.send("q")
+        program.expect(pexpect.EOF)
+    program.close()
+    assert program.exitstatus == 0 or ending == "close"
     assert until(lambda: nothing_left(tmp_path), 20), processes_of(tmp_path)
 
 
