@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 
+from loopx_tui.demo.pace import Pace
 from loopx_tui.demo.place import Place
 
 CREW = (
@@ -19,8 +20,8 @@ CREW = (
     ("codex", "fix-checkout"),
     ("gemini-cli", "docs-refresh"),
 )
-RESTART_SECONDS = 80
-"""At speed 1; longer than a lease, so that somebody else takes over a dead worker's todo."""
+LONGER_THAN_A_LEASE = 1.3
+"""How long a dead worker stays away, in leases: somebody else takes over its todo."""
 PATIENCE_SECONDS = 1.0
 
 
@@ -40,7 +41,7 @@ class Crew:
     left; each ends by itself when the pipe to its standard input closes."""
 
     place: Place
-    speed: float
+    pace: Pace
     seats: list[Seat] = field(default_factory=lambda: [Seat(*who) for who in CREW])
 
     def tend(self) -> None:
@@ -49,7 +50,7 @@ class Crew:
         for seat in self.seats:
             if seat.process is not None and seat.process.poll() is not None:
                 self._clear(seat)
-                seat.back_at = now + RESTART_SECONDS / self.speed
+                seat.back_at = now + LONGER_THAN_A_LEASE * self.pace.lease_seconds
             if seat.process is None and now >= seat.back_at:
                 seat.process = self._start(seat)
 
@@ -66,7 +67,7 @@ class Crew:
             self._clear(seat)
 
     def _start(self, seat: Seat) -> subprocess.Popen[bytes]:
-        arguments = (str(self.place.top), seat.agent, seat.goal, str(self.speed))
+        arguments = (str(self.place.top), seat.agent, seat.goal, str(self.pace.speed))
         with (self.place.top / f"{seat.goal}-{seat.agent}.log").open("ab") as log:
             return subprocess.Popen(
                 (sys.executable, "-P", "-m", "loopx_tui.demo.worker", *arguments),

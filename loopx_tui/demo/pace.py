@@ -9,6 +9,9 @@ import sys
 import time
 from dataclasses import dataclass, field
 
+LEASE_SECONDS, SHORTEST_LEASE = 60, 12
+"""How long workers hold a todo, at speed 1 and at any."""
+
 
 class Over(Exception):
     """Whoever started this process is gone or wants it to end."""
@@ -40,3 +43,8 @@ class Pace:
     def seconds(self, seconds: float, least: int) -> int:
         """Whole seconds of real time for so many at speed 1, but not fewer than ``least``."""
         return max(least, round(seconds / self.speed))
+
+    @property
+    def lease_seconds(self) -> int:
+        """How long a worker takes a todo for."""
+        return self.seconds(LEASE_SECONDS, SHORTEST_LEASE)

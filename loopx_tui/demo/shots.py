@@ -10,12 +10,15 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from loopx_tui.demo.command import Loopx
 from loopx_tui.demo.jobs import GOALS
 from loopx_tui.demo.live import live_demo
 from loopx_tui.demo.place import DemoError, Place
+
+if TYPE_CHECKING:
+    from loopx_tui.feed import Feeding, Snapshot
 
 SPEED = 3.0
 LIMIT_SECONDS = 300.0
@@ -113,13 +116,44 @@ def _is_lively(states: States) -> bool:
     )
 
 
+class _Still:
+    """A feed that says nothing after its first complete reading: a picture shows one moment."""
+
+    def __init__(self, feed: Feeding) -> None:
+        self._feed = feed
+        self._taken = False
+        self.select = feed.select
+        self.watch = feed.watch
+        self.stop = feed.stop
+
+    def start(self, post: Callable[[Snapshot], object]) -> None:
+        """Posts what the feed says, up to the first snapshot that lacks nothing."""
+
+        def post_until_complete(snapshot: Snapshot) -> None:
+            if not self._taken:
+                self._taken = _is_complete(snapshot)
+                post(snapshot)
+
+        self._feed.start(post_until_complete)
+
+
+def _is_complete(snapshot: Snapshot) -> bool:
+    from loopx_tui.presentation.goals import NOT_LOADED
+
+    view = snapshot.told.view
+    loading = view is None or any(goal.reason == NOT_LOADED for goal in view.unread)
+    return snapshot.mode != "start" and not loading
+
+
 def _draw(place: Place, shot: Shot) -> str:
     from loopx_tui.app import LoopxApp, Options
+    from loopx_tui.feed import Feed
     from loopx_tui.presentation.header import Place as Heading
     from loopx_tui.shot import picture
 
     app = LoopxApp(
         Options(place.repo, goal_id=GOALS[0], theme=shot.theme, demo=True),
+        feed=_Still(Feed(place.repo, goal_id=GOALS[0], read_only=False)),
         # A picture travels: it names the folder, not whose machine it was made on.
         place=Heading(place.repo.name, demo=True),
     )

@@ -31,7 +31,7 @@ def main(arguments: list[str]) -> int:
     pace = Pace(speed)
     signal.signal(signal.SIGTERM, _over)
     place = Place(Path(tempfile.mkdtemp(prefix=PREFIX)).resolve())
-    crew = Crew(place, speed)
+    crew = Crew(place, pace)
     try:
         _say("top", str(place.top))
         world.build(place, speed, lambda step: _report(pace, step))

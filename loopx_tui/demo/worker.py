@@ -24,7 +24,6 @@ from loopx_tui.demo.pace import Over, Pace
 from loopx_tui.demo.place import DemoError, Place
 
 BACKLOG = 3
-LEASE_SECONDS, SHORTEST_LEASE = 60, 12
 CI_SECONDS = 15
 LATER_SECONDS = 25
 SOURCE_BEATS = {"origin": 6, "support-inbox": 25}
@@ -126,7 +125,7 @@ class Worker:
         self.pace.pause(2)
         repo.write(self.place.repo, dict(job.files) | dict(job.draft or {}))
         self.pace.pause(2)
-        if job.twist == "dies" and held.first_time:
+        if job.twist == "dies" and held.first_time and todo["status"] == "open":
             os.kill(os.getpid(), signal.SIGKILL)
         held, result = self._prove(job, held)
         repo.commit(self.place, job.title, job.scope)
@@ -143,8 +142,8 @@ class Worker:
         return self._leased("renew", held.todo_id, *held.proof)
 
     def _leased(self, verb: str, todo_id: str, *options: str) -> Held:
-        seconds = self.pace.seconds(LEASE_SECONDS, SHORTEST_LEASE)
-        lease = self._step("todo", verb, todo_id, *options, "--ttl", f"{seconds}s")["lease"]
+        ttl = ("--ttl", f"{self.pace.lease_seconds}s")
+        lease = self._step("todo", verb, todo_id, *options, *ttl)["lease"]
         return Held(todo_id, str(lease["version"]), str(lease["lease_epoch"]))
 
     def _put_off(self, held: Held) -> None:
