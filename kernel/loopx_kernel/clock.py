@@ -74,6 +74,11 @@ def format_time(moment: datetime) -> str:
     return text.replace("+00:00", "Z")
 
 
+def to_the_second(moment: datetime) -> str:
+    """RFC 3339 in UTC without a fraction, for sentences."""
+    return format_time(moment.replace(microsecond=0))
+
+
 _RFC3339 = re.compile(
     r"\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(?:\.\d{1,6})?(?:[Zz]|[+-]\d{2}:\d{2})"
 )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from loopx_kernel.clock import Reading, format_time
+from loopx_kernel.clock import Reading, to_the_second
 from loopx_kernel.domain import schedule
 from loopx_kernel.domain.brief import Brief, brief_for
 from loopx_kernel.domain.event import LiveLease
@@ -153,7 +153,7 @@ class _Desk:
             if lease is None or lease.owner not in askers or not is_live(lease, self.reading):
                 continue
             if self._hindrance(todo, lease.owner) is None:
-                message = f"{lease.owner} holds {todo.id} until {format_time(lease.expires_at)}"
+                message = f"{lease.owner} holds {todo.id} until {to_the_second(lease.expires_at)}"
                 return self._run(todo, Reason("continue_own", message))
         return None
 
@@ -236,7 +236,7 @@ class _Desk:
         return Hindrance(
             "lease_held",
             f"{todo.id} waits for {scope}, which {lease.owner} holds for "
-            f"{lease.goal_id}/{lease.todo_id} until {format_time(lease.expires_at)}",
+            f"{lease.goal_id}/{lease.todo_id} until {to_the_second(lease.expires_at)}",
             until=lease.expires_at,
         )
 

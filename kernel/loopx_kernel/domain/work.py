@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from loopx_kernel.clock import Reading, format_time
+from loopx_kernel.clock import Reading, to_the_second
 from loopx_kernel.domain.records import FINISHED, Todo
 from loopx_kernel.domain.state import GoalState, is_live, pending_gates_on
 
@@ -44,7 +44,7 @@ def _by_status(todo: Todo, reading: Reading) -> Hindrance | None:
         return Hindrance("quota_frozen", f"{todo.id} waits for {fact}")
     due = todo.resume_at if todo.status == "deferred" else todo.next_check_at
     if due is not None and reading.now < due:
-        return Hindrance("not_due", f"{todo.id} is due at {format_time(due)}", until=due)
+        return Hindrance("not_due", f"{todo.id} is due at {to_the_second(due)}", until=due)
     return None
 
 
@@ -78,6 +78,6 @@ def _by_lease(todo: Todo, reading: Reading, agent_id: str | None) -> Hindrance |
         return None
     return Hindrance(
         "lease_held",
-        f"{lease.owner} holds {todo.id} until {format_time(lease.expires_at)}",
+        f"{lease.owner} holds {todo.id} until {to_the_second(lease.expires_at)}",
         until=lease.expires_at,
     )

@@ -77,7 +77,7 @@ def candidate_keys(explicit: Path | None) -> list[Path]:
         return [explicit]
     if named := os.environ.get("LOOPX_KEY"):
         return [Path(named).expanduser()]
-    named = _read_config().get("key")
+    named = read_config().get("key")
     configured = [Path(named).expanduser()] if isinstance(named, str) else []
     return [path for path in dict.fromkeys([*configured, default_key()]) if path.exists()]
 
@@ -94,7 +94,7 @@ def remember_key(path: Path) -> bool:
     from loopx_kernel.store.disk import atomic_write, make_folder
     from loopx_kernel.store.files import Files
 
-    if path == default_key() or _read_config().get("key") is not None:
+    if path == default_key() or read_config().get("key") is not None:
         return False
     files, place = Files(), config_file()
     yaml = YAML()
@@ -108,7 +108,11 @@ def remember_key(path: Path) -> bool:
     return True
 
 
-def _read_config() -> dict[str, Any]:
+def read_config() -> dict[str, Any]:
+    """The person's own configuration; empty without one.
+
+    Raises ``permission`` where it cannot be opened and ``invalid_value`` where it is not YAML.
+    """
     place = config_file()
     if not place.exists():
         return {}
