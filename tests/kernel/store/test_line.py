@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from loopx_kernel.errors import Damaged, UsageError
+from loopx_kernel.store import line
 from loopx_kernel.store.line import GENESIS, MAX_LINE, SCHEMA_VERSION, decode, encode, seal
+from loopx_kernel.store.strict_json import Bad
 
 from tests.kernel.store.ledger import event
 
@@ -46,6 +50,14 @@ def body(**changes: Any) -> bytes:
     return json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode()[:-1]
 
 
+def outcome(work: Callable[[bytes], Any], raw: bytes) -> Any:
+    """What ``work`` gives, or the kind of what it finds wrong."""
+    try:
+        return work(raw)
+    except Bad as bad:
+        return bad.kind
+
+
 def kind_of(raw: bytes) -> str:
     with pytest.raises(Damaged) as caught:
         decode(raw, 7, number=3)
@@ -59,10 +71,10 @@ def test_what_is_written_comes_back(payload: dict[str, Any], event_id: str) -> N
         return
     raw, digest = encode(event(payload=payload, event_id=event_id), seq=5, prev="b" * 64)
     assert raw.count(b"\n") == 1
-    line = decode(raw[:-1], 100)
-    assert line.record["payload"] == payload
-    assert (line.event_id, line.seq, line.prev, line.sha256) == (event_id, 5, "b" * 64, digest)
-    assert line.position.offset == 100 + len(raw)
+    found = decode(raw[:-1], 100)
+    assert found.record["payload"] == payload
+    assert (found.event_id, found.seq, found.prev, found.sha256) == (event_id, 5, "b" * 64, digest)
+    assert found.position.offset == 100 + len(raw)
 
 
 def test_the_bytes_are_those_of_the_format() -> None:
@@ -174,3 +186,27 @@ def test_a_newer_format_is_told_apart_from_damage() -> None:
 def test_a_surrogate_pair_written_as_escapes_is_one_character() -> None:
     raw = sealed(body(payload={"x": "y"}).replace(b'"y"', b'"\\ud83d\\ude00"'))
     assert decode(raw, 0).record["payload"] == {"x": "😀"}
+
+
+@given(st.data())
+def test_the_quick_way_takes_nothing_that_the_strict_way_refuses(data: st.DataObject) -> None:
+    changes = data.draw(
+        st.dictionaries(
+            st.sampled_from(["event_id", "payload", "seq", "prev", "extra", "schema_version"]),
+            VALUES | st.sampled_from([0, 1, True, "", 'a"b', "b" * 64, "loopx_event_v1", {"n": 1}]),
+            max_size=2,
+        )
+    )
+    whole = body(**changes)
+    at = data.draw(st.integers(0, len(whole)))
+    put = data.draw(st.sampled_from([b"", b"", b" ", b"\\u0041", b"\xff", b"9" * 20, b"[" * 40]))
+    raw = sealed(whole[:at] + put + whole[at:])
+    with contextlib.suppress(Bad):
+        quick = line._plainly_good(raw)
+        assert quick is None or quick == outcome(line._checked, raw)
+
+
+def test_nearly_every_line_goes_the_quick_way() -> None:
+    for text in ("plain", "漢 \u2028", 'quoted " and \\ and \n', ""):
+        raw, _ = encode(event(payload={"note": text}), seq=3, prev="b" * 64)
+        assert line._plainly_good(raw[:-1]) is not None
