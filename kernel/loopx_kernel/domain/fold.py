@@ -20,12 +20,13 @@ from loopx_kernel.errors import Conflict, Denied, LoopxError, UsageError
 # A noun's module is imported when the first of its events occurs.
 _MODULES = {
     "goal": ("goal",),
-    "todo": ("todo", "lease", "aside"),
+    "todo": ("todo", "lease", "aside", "drift"),
     "lease": ("lease",),
     "gate": ("gate",),
     "spend": ("quota",),
     "source": ("source",),
     "handoff": ("handoff",),
+    "drift": ("drift",),
     "file": ("rebuilt",),
 }
 _SIGNATURE = {
@@ -50,14 +51,14 @@ _TABLE: dict[str, EventType[GoalState, Any]] = {}
 EARLIEST_YEAR, LATEST_YEAR = 1970, 9000
 _OBJECTS = ("todo_id", "gate_id", "effect_ref")
 
-LISTED = frozenset({"todo", "lease", "handoff"})
+LISTED = frozenset({"todo", "lease", "handoff", "drift"})
 """Nouns whose events change the rendered state file."""
 
 
 def event_type(name: str) -> EventType[GoalState, Any]:
     """The row of the event table, or ``invalid_event`` for a type this kernel does not know."""
-    if name not in _TABLE:
-        for module in _MODULES.get(name.partition(".")[0], ()):
+    for module in _MODULES.get(name.partition(".")[0], ()):
+        if name not in _TABLE:
             rows = import_module(f"loopx_kernel.domain.{module}").EVENTS
             _TABLE.update({row.name: row for row in rows})
     if name not in _TABLE:
@@ -98,7 +99,10 @@ def check(state: GoalState, name: str, payload: dict[str, Any], facts: Facts) ->
     _check_object(state, payload, facts)
     for part in payload.get("parts", ()):
         inner, rest = _part(kind, part)
-        inner.check(state, parse(inner, rest), facts)
+        values = parse(inner, rest)
+        inner.check(state, values, facts)
+        # A part finds the state as the parts before it left it.
+        state = inner.evolve(state, values, facts)
 
 
 def check_actor(kind: EventType[Any, Any], facts: Facts) -> None:

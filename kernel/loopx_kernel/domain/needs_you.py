@@ -45,7 +45,7 @@ class Difference:
         return {
             "ticked": f"{what} was ticked by hand",
             "unticked": f"{what} was unticked by hand",
-            "retitled": f"{what} was retitled by hand",
+            "retitled": f"{what} was retitled by hand: {self.text}",
             "added": f"a row was added by hand: {self.text}",
             "removed": f"{what} was removed by hand",
         }[self.kind]

@@ -29,7 +29,8 @@ class GoalState(Record):
 
     ``registry_seq``, ``list_seq`` and ``spend_seq`` are the ``seq`` of the last event
     that changed the registry entry, the rendered state file and the spend ledger. ``changed_at`` is
-    the time of the last event that changed something, the ladder's start.
+    the time of the last event that changed something, the ladder's start. ``settled`` names by
+    path the content (SHA-256) that a person decided to have replaced.
     """
 
     goal_id: Name
@@ -51,6 +52,7 @@ class GoalState(Record):
     sources: dict[str, Source] = {}
     spends: dict[str, Spend] = {}
     handoff: Handoff | None = None
+    settled: dict[str, str] = {}
     next_todo: Count = 1
     next_gate: Count = 1
     alerts: tuple[Alert, ...] = ()

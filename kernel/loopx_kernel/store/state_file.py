@@ -5,6 +5,7 @@ Nothing a person typed is ever lost.
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -50,6 +51,8 @@ def drift(parsed: Parsed, expected: Sequence[Row]) -> tuple[Difference, ...]:
         known = by_id.get(row.todo_id or "") if row.todo_id not in seen else None
         if known is None:
             found.append(Difference("added", row.todo_id, row.line, row.title))
+            if row.ticked:
+                found.append(Difference("ticked", None, row.line, row.title))
         else:
             seen.add(known.todo_id)
             found += _changes(row, known)
@@ -80,6 +83,24 @@ def render(
     if parsed.stray:
         sections.insert(0, _section(f"Kept from the to-do list {at}", parsed.stray))
     newline = "\r\n" if text is not None and "\r\n" in text else "\n"
+    return _rendered(parsed, header, rows, sections, newline)
+
+
+def edit_as_diff(text: str, header: Header, rows: Sequence[Row]) -> tuple[str, ...]:
+    """A unified diff from the list as the kernel wrote it (``rows``) to the edited ``text``."""
+    parsed = parse(text)
+    before = _bare_lines(_rendered(parsed, header, rows, parsed.sections, "\n"))
+    after = _bare_lines(text)
+    return tuple(difflib.unified_diff(before, after, "as recorded", "as edited", lineterm=""))
+
+
+def _bare_lines(text: str) -> list[str]:
+    return [line.rstrip("\r\n") for line in split_lines(text)]
+
+
+def _rendered(
+    parsed: Parsed, header: Header, rows: Sequence[Row], sections: Sequence[Section], newline: str
+) -> str:
     front, todos = (
         part.replace("\n", newline) for part in (render_front(header, rows), render_todos(rows))
     )

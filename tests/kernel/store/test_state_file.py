@@ -202,6 +202,14 @@ def test_rows_in_another_order_are_no_drift() -> None:
     assert is_own_rendering(parse(text))
 
 
+def test_a_tick_on_a_new_row_is_a_change_of_its_own() -> None:
+    text = text_of().replace("## Todos\n\n", "## Todos\n\n- [x] **T9** odd\n\n", 1)
+    assert drift(parse(text), ROWS) == (
+        Difference("added", "T9", 11, "odd"),
+        Difference("ticked", None, 11, "odd"),
+    )
+
+
 @pytest.mark.parametrize(
     ("old", "new", "expected"),
     [
@@ -210,7 +218,7 @@ def test_rows_in_another_order_are_no_drift() -> None:
         ("Ask for review", "Ask *Bo*", ("retitled", "T3", 16, "Ask *Bo*")),
         ("- [ ] **T3** Ask for review\n", "", ("removed", "T3", None, "Ask for review")),
         ("## Todos\n\n", "## Todos\n\n- [ ] new thing\n", ("added", None, 11, "new thing")),
-        ("## Todos\n\n", "## Todos\n\n1. [x] **T9** odd\n\n", ("added", "T9", 11, "odd")),
+        ("## Todos\n\n", "## Todos\n\n1. [ ] **T9** odd\n\n", ("added", "T9", 11, "odd")),
         ("## Todos\n\n", "## Todos\n\n- [x] **T1** again\n", ("unticked", "T1", 0, "")),
     ],
 )
@@ -220,7 +228,7 @@ def test_what_a_person_changed_is_named_with_its_line(
     found = drift(parse(text_of().replace(old, new, 1)), ROWS)
     if new.endswith("again\n"):
         kinds = {(one.kind, one.todo_id) for one in found}
-        assert kinds == {("retitled", "T1"), ("added", "T1")}
+        assert kinds == {("retitled", "T1"), ("added", "T1"), ("ticked", None)}
         return
     assert found == (Difference(*expected),)  # type: ignore[arg-type]
 
