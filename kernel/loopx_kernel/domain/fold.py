@@ -218,6 +218,12 @@ def _is_idle_read(event: Event) -> bool:
 
 
 def _alerted(state: GoalState, event: Event, error: LoopxError) -> GoalState:
+    kept = with_alert(state.alerts, event, error)
+    return state.model_copy(update={"alerts": kept, "alert_count": state.alert_count + 1})
+
+
+def with_alert(alerts: tuple[Alert, ...], event: Event, error: LoopxError) -> tuple[Alert, ...]:
+    """The alerts with one more for a line that has no effect; the oldest give way."""
     alert = Alert(
         seq=event.seq,
         event_id=event.event_id,
@@ -225,5 +231,4 @@ def _alerted(state: GoalState, event: Event, error: LoopxError) -> GoalState:
         code=error.code,
         message=error.message,
     )
-    kept = (*state.alerts, alert)[-MAX_ALERTS:]
-    return state.model_copy(update={"alerts": kept, "alert_count": state.alert_count + 1})
+    return (*alerts, alert)[-MAX_ALERTS:]

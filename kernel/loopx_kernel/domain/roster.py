@@ -18,11 +18,10 @@ from loopx_kernel.domain.event import (
     Facts,
     Verdict,
 )
-from loopx_kernel.domain.fold import check_actor, facts_of, parse
+from loopx_kernel.domain.fold import check_actor, facts_of, parse, with_alert
 from loopx_kernel.domain.goal import Opened, check_rules
 from loopx_kernel.domain.record import Count, Flag, Hex, Line, Name, Record, Time
 from loopx_kernel.domain.records import Alert
-from loopx_kernel.domain.state import MAX_ALERTS
 from loopx_kernel.errors import Conflict, LoopxError, UsageError
 from loopx_kernel.text import check_line
 
@@ -325,14 +324,7 @@ def evolve(state: WorkspaceState, event: Event, verdict: Verdict) -> WorkspaceSt
     try:
         check(state, event.event_type, event.goal_id, event.payload, facts)
     except LoopxError as error:
-        alert = Alert(
-            seq=event.seq,
-            event_id=event.event_id,
-            event_type=event.event_type,
-            code=error.code,
-            message=error.message,
-        )
-        moved["alerts"] = (*state.alerts, alert)[-MAX_ALERTS:]
+        moved["alerts"] = with_alert(state.alerts, event, error)
         return state.model_copy(update=moved)
     kind = workspace_event_type(event.event_type)
     if event.event_type == "goal.opened":
