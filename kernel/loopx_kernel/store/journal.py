@@ -1,4 +1,4 @@
-"""Reading a journal: forwards from a known place, backwards by page, and by event id.
+"""Reading a journal: forwards from a known place, backwards by page, by place and event id.
 
 Content never raises here: a reader gets everything good up to the damage, and the damage.
 """
@@ -25,6 +25,9 @@ from loopx_kernel.store.line import (
 
 _FORWARD = 1024 * 1024
 _BACKWARD = 32 * 1024
+_LINE = 4 * 1024
+BATCH = 2048
+"""How many lines are held at a time where a journal is read as a stream."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +77,47 @@ class Journal:
         again = self._read_once(first.position, left)
         return replace(again, lines=first.lines + again.lines)
 
+    def batches(self, after: Position = START, limit: int | None = None) -> Iterator[ReadResult]:
+        """Everything after ``after``, at most ``limit`` lines, a bounded part at a time.
+
+        There is always a first result; damage and a tail stand in the last one.
+        """
+        while True:
+            result = self.read(after, limit=BATCH if limit is None else min(BATCH, limit))
+            yield result
+            if limit is not None:
+                limit -= len(result.lines)
+            if not result.more or limit == 0:
+                return
+            after = result.position
+
+    def raw_lines(self, after: Position) -> Iterator[tuple[int, bytes]]:
+        """Offset and bytes of the committed lines after ``after``, none of them tested.
+
+        The line before ``after`` must be the one it names. Raises ``Damaged``, ``Storage``.
+        """
+        with opened(self.files, self.path) as fd:
+            size = self.files.fstat(fd).st_size if fd is not None else 0
+            if size < after.offset:
+                raise self._rolled_back(after, size)
+            if fd is None:
+                return
+            self._check_anchor(fd, after)
+            for offset, raw, terminated in self._raw_forwards(fd, after.offset):
+                if not terminated:
+                    return
+                yield offset, raw
+
+    def holds(self, position: Position) -> bool:
+        """Whether the journal still has the line ``position`` comes after. Raises ``Storage``."""
+        with opened(self.files, self.path) as fd:
+            if fd is None or self.files.fstat(fd).st_size < position.offset:
+                return position.offset == 0
+            with contextlib.suppress(Damaged):
+                self._check_anchor(fd, position)
+                return True
+        return False
+
     def scan_backwards(self, limit: int, before_offset: int | None = None) -> Page:
         """The last ``limit`` lines that end at or before ``before_offset`` (default: the end)."""
         found: list[Line] = []
@@ -95,14 +139,17 @@ class Journal:
                 return Page(tuple(reversed(found)), start, damage)
         return Page(tuple(reversed(found)), start)
 
-    def find_event_id(self, event_id: str) -> Line | None:
-        """The committed line of that event, searched for by its bytes; ``None`` without one."""
+    def find_event_id(self, event_id: str, since: int = 0) -> Line | None:
+        """The committed line of that event, searched for by its bytes; ``None`` without one.
+
+        ``since`` is the offset of the first line that is looked at.
+        """
         needle = event_id_prefix(event_id)
         with opened(self.files, self.path) as fd:
             if fd is None:
                 return None
-            for offset in self._occurrences(fd, needle):
-                raw = self._line_at(fd, offset)
+            for offset in self._occurrences(fd, needle, since):
+                raw = self.raw_at(fd, offset)
                 with contextlib.suppress(Damaged):
                     if raw is not None:
                         return decode(raw, offset, path=self.path)
@@ -129,6 +176,14 @@ class Journal:
         """The line that ends at offset ``end``; ``None`` at the beginning. Raises ``Damaged``."""
         for offset, raw in self._raw_backwards(fd, end):
             return decode(raw, offset, path=self.path)
+        return None
+
+    def raw_at(self, fd: int, offset: int) -> bytes | None:
+        """The bytes from ``offset`` to the next newline; ``None`` where a line ends nowhere."""
+        for size in (_LINE, MAX_LINE + 1):
+            raw, newline, _ = self.files.read_at(fd, size, offset).partition(b"\n")
+            if newline:
+                return raw
         return None
 
     def _read_once(self, after: Position, limit: int | None) -> ReadResult:
@@ -225,18 +280,13 @@ class Journal:
                 yield start, first
                 return
 
-    def _occurrences(self, fd: int, needle: bytes) -> Iterator[int]:
-        """The offsets of ``needle`` at the beginning of a line."""
-        if self.files.read_at(fd, len(needle), 0) == needle:
-            yield 0
-        offset = 0
+    def _occurrences(self, fd: int, needle: bytes, offset: int) -> Iterator[int]:
+        """The offsets of ``needle`` at the beginning of a line, from the line at ``offset`` on."""
+        if self.files.read_at(fd, len(needle), offset) == needle:
+            yield offset
         step = max(_FORWARD, 2 * len(needle))
         while len(chunk := self.files.read_at(fd, step, offset)) > len(needle):
             at = -1
             while (at := chunk.find(b"\n" + needle, at + 1)) >= 0:
                 yield offset + at + 1
             offset += len(chunk) - len(needle)
-
-    def _line_at(self, fd: int, offset: int) -> bytes | None:
-        raw, newline, _ = self.files.read_at(fd, MAX_LINE + 1, offset).partition(b"\n")
-        return raw if newline else None

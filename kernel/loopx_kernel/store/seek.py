@@ -1,11 +1,35 @@
-"""Finding one line by its number: a binary search over the file, as every line names its own."""
+"""Finding single lines: by number, a binary search as every line names its own, and by place."""
 
 from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
 
 from loopx_kernel.errors import Damaged
 from loopx_kernel.store.disk import opened
 from loopx_kernel.store.journal import Journal
-from loopx_kernel.store.line import MAX_LINE, Line
+from loopx_kernel.store.line import MAX_LINE, Line, decode
+
+
+def line_at(journal: Journal, offset: int) -> Line | None:
+    """The good committed line that begins at ``offset``; ``None`` where none does."""
+    with opened(journal.files, journal.path) as fd:
+        if fd is None:
+            return None
+        begins = offset == 0 or journal.files.read_at(fd, 1, offset - 1) == b"\n"
+        raw = journal.raw_at(fd, offset) if begins else None
+        with contextlib.suppress(Damaged):
+            return decode(raw, offset, path=journal.path) if raw is not None else None
+    return None
+
+
+def starting_with(journal: Journal, prefix: bytes, offsets: Sequence[int]) -> list[int]:
+    """Those of ``offsets`` at which the bytes ``prefix`` stand."""
+    with opened(journal.files, journal.path) as fd:
+        if fd is None:
+            return []
+        size = len(prefix)
+        return [at for at in offsets if journal.files.read_at(fd, size, at) == prefix]
 
 
 def line_with_seq(journal: Journal, seq: int) -> Line | None:
