@@ -14,7 +14,7 @@ from tests.cli.helpers import loopx, process
 
 NOT_OF_THIS_VERSION = (
     "turn accept escalation replan propose objective board report review-packet repair schema "
-    "workspace observe replay"
+    "workspace observe"
 ).split()
 
 

@@ -13,20 +13,24 @@ from typing import Any
 
 import pytest
 from loopx_kernel.domain import fold, holding, lease, todo
+from loopx_kernel.store import index
 from loopx_kernel.store.files import Files
 from loopx_kernel.store.journal import Journal
 from loopx_kernel.store.spend_file import SpendFile
 from loopx_kernel.store.writer import Settled, Writer
 from loopx_kernel.workspace import commit, ledgers, locking, resume, verdicts
 from loopx_kernel.workspace.damage import Written
+from loopx_kernel.workspace.ledger import Ledger
 from loopx_kernel.workspace.state_files import StateFile
 
+from tests.kernel.store import test_index
 from tests.kernel.workspace import (
     test_crash,
     test_damage,
     test_damaged_journals,
     test_drift,
     test_forgeries,
+    test_history,
     test_leases,
     test_processes,
     test_replay,
@@ -45,6 +49,12 @@ class Mutant:
     name: str
     breaks: Callable[[Patch], None]
     killer: Callable[[Place, Path, Patch], None]
+
+
+def made(folder: Path) -> Path:
+    """The folder, which is there now."""
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
 
 
 def _nothing(*_: Any, **__: Any) -> None:
@@ -116,17 +126,38 @@ def _parts_unchecked(patch: Patch) -> None:
     patch.setattr(todo, "check_parts", _nothing)
 
 
+def _index_believed(patch: Patch) -> None:
+    patch.setattr(index, "_require_whole", _nothing)
+
+
+def _index_of_anything(patch: Patch) -> None:
+    patch.setattr(Journal, "holds", lambda *_: True)
+
+
+def _index_at_its_last_look(patch: Patch) -> None:
+    find = Journal.find_event_id
+
+    def looked_up(self: Journal, event_id: str, since: int = 0) -> Any:
+        return find(self, event_id) if since == 0 else None
+
+    patch.setattr(Journal, "find_event_id", looked_up)
+
+
+def _snapshot_believed(patch: Patch) -> None:
+    patch.setattr(Journal, "holds", lambda *_: True)
+
+
 def _replay_unnoticed(patch: Patch) -> None:
     patch.setattr(commit, "recorded", _nothing)
 
 
 def _request_not_compared(patch: Patch) -> None:
-    find = Journal.find_event_id
+    find = Ledger.find
     wanted: dict[str, str] = {}
 
-    def found(self: Journal, event_id: str) -> Any:
+    def found(self: Ledger, event_id: str) -> Any:
         line = find(self, event_id)
-        return line and replace(line, record=line.record | {"request": wanted["now"]})
+        return line and line._replace(record=line.record | {"request": wanted["now"]})
 
     recorded = commit.recorded
 
@@ -134,7 +165,7 @@ def _request_not_compared(patch: Patch) -> None:
         wanted["now"] = order.request
         return recorded(ledger, order)
 
-    patch.setattr(Journal, "find_event_id", found)
+    patch.setattr(Ledger, "find", found)
     patch.setattr(commit, "recorded", careless)
 
 
@@ -255,6 +286,34 @@ MUTANTS = [
         _replay_unnoticed,
         lambda place, folder, patch: (
             test_replay.test_the_stored_claim_sent_again_is_the_stored_claim(place)
+        ),
+    ),
+    Mutant(
+        "missing rows of the index believed",
+        _index_believed,
+        lambda place, folder, patch: test_index.test_a_harmed_index_gives_no_wrong_answer(
+            made(folder), "rows removed"
+        ),
+    ),
+    Mutant(
+        "the index of another journal believed",
+        _index_of_anything,
+        lambda place, folder, patch: test_index.test_a_harmed_index_gives_no_wrong_answer(
+            made(folder), "of another journal"
+        ),
+    ),
+    Mutant(
+        "lines after the index missed",
+        _index_at_its_last_look,
+        lambda place, folder, patch: (
+            test_index.test_half_a_line_and_lines_after_the_last_look_are_not_missed(made(folder))
+        ),
+    ),
+    Mutant(
+        "a kept state of another journal believed",
+        _snapshot_believed,
+        lambda place, folder, patch: test_history.test_a_harmed_snapshot_gives_the_same_past(
+            place, patch, "of another line"
         ),
     ),
     Mutant(

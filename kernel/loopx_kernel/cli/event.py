@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 SCHEMA = "loopx_events_v0"
 WORKSPACE = "_workspace"
 FOLLOW_SECONDS = 0.5
+LONGEST_PAGE = 10_000
 
 
 @click.group("event", cls=Group, example="loopx event list --since 100")
@@ -28,28 +30,73 @@ def command() -> None:
 
 
 @command.command("list", example="loopx event list --since 140 --type gate.requested")
-@click.option("--since", type=click.IntRange(min=0), default=0, metavar="SEQ", help="Only later.")
+@click.option("--since", type=click.IntRange(min=0), metavar="SEQ", help="Only later.")
+@click.option("--before", type=click.IntRange(min=1), metavar="SEQ", help="Only earlier.")
 @click.option("--type", "event_type", metavar="TYPE", help="Only this type.")
+@click.option(
+    "--about", metavar="ID", help="Only about this todo, gate, source, turn or agent: T3, G1."
+)
+@click.option(
+    "--limit",
+    type=click.IntRange(1, LONGEST_PAGE),
+    metavar="N",
+    help="At most N: with --since the first ones, else the last ones.",
+)
 @click.option("--follow", is_flag=True, help="Go on with new ones as they come, one a line.")
 @click.pass_obj
-def list_all(session: Session, /, *, since: int, event_type: str | None, follow: bool) -> None:
+def list_all(session: Session, /, *, limit: int | None, follow: bool, **wanted: Any) -> None:
     """Events in their order, with whether each has an effect.
 
     With --follow and --json the first object holds those there are; then one object a line.
     """
     workspace = session.reading()
     goal_id = _journal(session, workspace)
-    rows = tuple(workspace.events.list(goal_id, since=since, event_type=event_type))
-    session.answer(
-        SCHEMA,
-        _envelope(workspace, goal_id),
-        {"goal_id": goal_id, "events": [_value(row) for row in rows]},
-        lambda printer: _lines(printer, rows),
-    )
+    if limit is None:
+        last = _all(session, workspace, goal_id, wanted)
+    else:
+        last = _page(session, workspace, goal_id, limit, wanted)
     if follow:
-        _follow(
-            session, workspace, goal_id, max(since, rows[-1].event.seq if rows else 0), event_type
-        )
+        _follow(session, workspace, goal_id, max(last, wanted["since"] or 0), wanted)
+
+
+def _all(session: Session, workspace: Workspace, goal_id: str, wanted: dict[str, Any]) -> int:
+    """Prints every event that is wanted, as it is read; the last one's ``seq``."""
+    last = 0
+
+    def noted() -> Iterator[EventRow]:
+        nonlocal last
+        for row in workspace.events.list(goal_id, **wanted | {"since": wanted["since"] or 0}):
+            last = row.event.seq
+            yield row
+
+    envelope = _envelope(workspace, goal_id)
+    if session.options.json:
+        values = map(_value, noted())
+        session.answer_list(SCHEMA, envelope, {"goal_id": goal_id}, "events", values)
+    else:
+        session.answer(SCHEMA, envelope, {}, lambda printer: _lines(printer, noted()))
+    return last
+
+
+def _page(
+    session: Session, workspace: Workspace, goal_id: str, limit: int, wanted: dict[str, Any]
+) -> int:
+    """Prints one page and how to get the next; the ``seq`` of its last event."""
+    page = workspace.events.page(goal_id, limit, **wanted)
+    rows = page.rows
+    onward = None
+    if page.more:
+        forward = wanted["since"] is not None
+        onward = f"--since {rows[-1].event.seq}" if forward else f"--before {rows[0].event.seq}"
+
+    def text(printer: Printer) -> None:
+        _lines(printer, rows)
+        if onward is not None:
+            printer.line(f"more: the same command with {onward}", "dim")
+
+    body = {"goal_id": goal_id, "more": page.more, "events": [_value(row) for row in rows]}
+    session.answer(SCHEMA, _envelope(workspace, goal_id), body, text)
+    return rows[-1].event.seq if rows else 0
 
 
 @command.command("show", example="loopx event show e-0142 --statement")
@@ -154,7 +201,7 @@ def _line(row: EventRow) -> str:
 _TELLING = ("todo_id", "gate_id", "effect_ref", "source_id", "agent_id", "name", "title", "reason")
 
 
-def _lines(printer: Printer, rows: tuple[EventRow, ...]) -> None:
+def _lines(printer: Printer, rows: Iterable[EventRow]) -> None:
     for row in rows:
         printer.line(_line(row), "" if row.effective else "bold red")
 
@@ -167,7 +214,7 @@ def _raw(signed: bytes | None, armored: str | None) -> None:
 
 
 def _follow(
-    session: Session, workspace: Workspace, goal_id: str, since: int, event_type: str | None
+    session: Session, workspace: Workspace, goal_id: str, since: int, wanted: dict[str, Any]
 ) -> None:
     from loopx_kernel.cli.output import print_json
 
@@ -175,10 +222,8 @@ def _follow(
     while True:
         sys.stdout.flush()
         time.sleep(FOLLOW_SECONDS)
-        for row in workspace.events.list(goal_id, since=since):
+        for row in workspace.events.list(goal_id, **wanted | {"since": since}):
             since = row.event.seq
-            if event_type not in (None, row.event.event_type):
-                continue
             if session.options.json:
                 print_json(_value(row))
             else:

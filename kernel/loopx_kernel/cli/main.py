@@ -35,6 +35,7 @@ COMMANDS = {
     "doctor": "Is everything as it should be, layer by layer.",
     "state": "Does ACTIVE_GOAL_STATE.md say what the journal says.",
     "event": "The journal: list, show, verify.",
+    "replay": "A goal as it stood at an earlier line.",
 }
 
 _HELP = """A signed ledger per goal for long-running AI agents.

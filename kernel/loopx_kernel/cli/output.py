@@ -13,7 +13,20 @@ from loopx_kernel.text import safe
 
 def print_json(value: Mapping[str, Any]) -> None:
     """One object on one line, ASCII-escaped: nothing in it can steer a terminal."""
-    sys.stdout.write(json.dumps(value, ensure_ascii=True, separators=(", ", ": ")) + "\n")
+    sys.stdout.write(_one_line(value) + "\n")
+
+
+def _one_line(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=True, separators=(", ", ": "))
+
+
+def print_json_list(head: Mapping[str, Any], name: str, values: Iterable[Any]) -> None:
+    """The object ``head`` with ``values`` as its last key ``name``, written one by one: what
+    ``print_json`` would print, without all of them in memory."""
+    sys.stdout.write(_one_line(head)[:-1] + f', "{name}": [')
+    for number, value in enumerate(values):
+        sys.stdout.write((", " if number else "") + _one_line(value))
+    sys.stdout.write("]}\n")
 
 
 def print_error(error: Mapping[str, Any], *, as_json: bool) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,15 +42,19 @@ class Session:
 
     def reading(self) -> Workspace:
         """The workspace, opened so that it cannot be written."""
-        from loopx_kernel.workspace import Workspace
-
-        return Workspace.open(self.root(), clock=self.clock, read_only=True)
+        return self._open(read_only=True)
 
     def writing(self) -> Workspace:
         """The workspace, opened for a change."""
+        return self._open(read_only=False)
+
+    def _open(self, *, read_only: bool) -> Workspace:
+        from loopx_kernel.cli.progress import Progress
         from loopx_kernel.workspace import Workspace
 
-        return Workspace.open(self.root(), clock=self.clock)
+        return Workspace.open(
+            self.root(), clock=self.clock, read_only=read_only, progress=Progress()
+        )
 
     def goal_id(self, workspace: Workspace) -> str:
         """``--goal``, else ``$LOOPX_GOAL``, else the only goal."""
@@ -94,6 +98,19 @@ class Session:
         printer.head(head_lines(envelope))
         text(printer)
 
+    def answer_list(
+        self,
+        schema: str,
+        envelope: Envelope,
+        body: Mapping[str, Any],
+        name: str,
+        values: Iterable[Any],
+    ) -> None:
+        """Prints a projection as one JSON object that ends with a list, however long that is."""
+        from loopx_kernel.cli.output import print_json_list
+
+        print_json_list(_head(schema, envelope) | dict(body), name, values)
+
     def done(self, workspace: Workspace, done: Done[Any], sentence: str, **objects: Any) -> None:
         """Prints what was recorded: the sentence and the receipt, with the objects in JSON."""
         receipt = done.receipt
@@ -116,13 +133,9 @@ class Session:
 
     def _print_json(self, schema: str, envelope: Envelope | None, body: Mapping[str, Any]) -> None:
         from loopx_kernel.cli.output import print_json
-        from loopx_kernel.cli.values import envelope_value
         from loopx_kernel.views.plain import to_json
 
-        head: dict[str, Any] = {"ok": True, "schema_version": schema}
-        if envelope is not None:
-            head["projection_envelope"] = envelope_value(envelope)
-        print_json(head | to_json(dict(body)))
+        print_json(_head(schema, envelope) | to_json(dict(body)))
 
     def _envelope_after(self, workspace: Workspace, goal_id: str) -> Envelope | None:
         """The envelope of a receipt. The line stands already, so a reading that fails
@@ -133,3 +146,13 @@ class Session:
             return workspace.workspace_view(projection="receipt").envelope
         except LoopxError:
             return None
+
+
+def _head(schema: str, envelope: Envelope | None) -> dict[str, Any]:
+    """The keys every JSON answer begins with."""
+    from loopx_kernel.cli.values import envelope_value
+
+    head: dict[str, Any] = {"ok": True, "schema_version": schema}
+    if envelope is not None:
+        head["projection_envelope"] = envelope_value(envelope)
+    return head

@@ -49,7 +49,7 @@ def _of_goal(session: Session, workspace: Workspace, one_line: bool) -> None:
         SCHEMA,
         view.envelope,
         {"scope": "goal", **status_value(view, rules)},
-        lambda printer: _show_goal(printer, view, rules),
+        lambda printer: show_goal(printer, view, rules),
     )
 
 
@@ -110,7 +110,8 @@ def _workspace_line(view: WorkspaceView) -> str:
     return " | ".join(parts)
 
 
-def _show_goal(printer: Printer, view: GoalView, rules: tuple[str, ...]) -> None:
+def show_goal(printer: Printer, view: GoalView, rules: tuple[str, ...]) -> None:
+    """The whole of a goal's status for people. ``rules`` are what needs approval."""
     contract = view.contract
     printer.line(
         f"goal: {view.goal_id} ({view.display_name}), {view.status}, "

@@ -86,6 +86,11 @@ def parse(kind: EventType[Any, Any], payload: dict[str, Any]) -> Any:
 
 def check(state: GoalState, name: str, payload: dict[str, Any], facts: Facts) -> None:
     """Raises the error a command would get, if this event may not happen in this state."""
+    _checked(state, name, payload, facts)
+
+
+def _checked(state: GoalState, name: str, payload: dict[str, Any], facts: Facts) -> Any:
+    """The same; the payload as its model, for it is parsed once."""
     kind = event_type(name)
     if kind.part_only:
         raise UsageError("invalid_event", f"{name} stands only inside another event")
@@ -94,7 +99,8 @@ def check(state: GoalState, name: str, payload: dict[str, Any], facts: Facts) ->
     check_actor(kind, facts)
     if name != "goal.opened":
         state.require_opened()
-    kind.check(state, parse(kind, payload), facts)
+    parsed = parse(kind, payload)
+    kind.check(state, parsed, facts)
     # Last: whoever comes second is told what was decided, and only else that it changed.
     _check_object(state, payload, facts)
     for part in payload.get("parts", ()):
@@ -103,6 +109,7 @@ def check(state: GoalState, name: str, payload: dict[str, Any], facts: Facts) ->
         inner.check(state, values, facts)
         # A part finds the state as the parts before it left it.
         state = inner.evolve(state, values, facts)
+    return parsed
 
 
 def check_actor(kind: EventType[Any, Any], facts: Facts) -> None:
@@ -189,11 +196,11 @@ def evolve(state: GoalState, event: Event, verdict: Verdict = UNSIGNED) -> GoalS
     moved: dict[str, Any] = {"seq": event.seq, "head": event.sha256, "last_at": event.recorded_at}
     try:
         _check_goal(state, event)
-        check(state, event.event_type, event.payload, facts)
+        parsed = _checked(state, event.event_type, event.payload, facts)
     except LoopxError as error:
         return _alerted(state, event, error).model_copy(update=moved)
     kind = event_type(event.event_type)
-    after = kind.evolve(state, parse(kind, event.payload), facts)
+    after = kind.evolve(state, parsed, facts)
     for part in event.payload.get("parts", ()):
         inner, rest = _part(kind, part)
         after = inner.evolve(after, parse(inner, rest), facts)

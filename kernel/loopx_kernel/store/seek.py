@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from loopx_kernel.errors import Damaged
 from loopx_kernel.store.disk import opened
 from loopx_kernel.store.journal import Journal
-from loopx_kernel.store.line import MAX_LINE, Line, decode
+from loopx_kernel.store.line import Line, decode
 
 
 def line_at(journal: Journal, offset: int) -> Line | None:
@@ -56,5 +56,5 @@ def line_with_seq(journal: Journal, seq: int) -> Line | None:
 
 def _line_end(journal: Journal, fd: int, at: int, high: int) -> int:
     """The offset after the newline of the line that holds the byte ``at``."""
-    found = journal.files.read_at(fd, min(MAX_LINE + 1, high - at), at).find(b"\n")
-    return high if found < 0 else at + found + 1
+    rest = journal.raw_at(fd, at)
+    return high if rest is None else min(high, at + len(rest) + 1)

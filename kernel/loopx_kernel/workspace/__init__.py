@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from loopx_kernel.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
-    from loopx_kernel.workspace.events import EventRow, Verification
+    from loopx_kernel.workspace.events import EventPage, EventRow, Verification
+    from loopx_kernel.workspace.history import Past
     from loopx_kernel.workspace.keys import KeyChoice
     from loopx_kernel.workspace.orders import Done, Receipt
     from loopx_kernel.workspace.signing import Unsigned
@@ -15,13 +16,25 @@ if TYPE_CHECKING:
 _HOMES = {
     "Done": "orders",
     "Receipt": "orders",
+    "EventPage": "events",
     "EventRow": "events",
     "Verification": "events",
     "KeyChoice": "keys",
+    "Past": "history",
     "Unsigned": "signing",
 }
 
-__all__ = ["Done", "EventRow", "KeyChoice", "Receipt", "Unsigned", "Verification", "Workspace"]
+__all__ = [
+    "Done",
+    "EventPage",
+    "EventRow",
+    "KeyChoice",
+    "Past",
+    "Receipt",
+    "Unsigned",
+    "Verification",
+    "Workspace",
+]
 
 
 def __getattr__(name: str) -> Any:

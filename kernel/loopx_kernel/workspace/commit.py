@@ -40,9 +40,8 @@ def writing(core: Core, order: Order) -> Iterator[Ledger]:
         core.require_writable()
         locks.enter_context(core.lock)
         core.house.refresh()
+        _look_ahead(core, order)
         if order.goal_id != WORKSPACE_JOURNAL:
-            if not order.house:
-                core.goal(order.goal_id)
             locks.enter_context(held(core, core.layout.goal_lock(order.goal_id), order))
         if order.house or order.both:
             locks.enter_context(house_held(core, order))
@@ -53,6 +52,14 @@ def writing(core: Core, order: Order) -> Iterator[Ledger]:
             core.roll_forward_opening(ledger)
         ledger.require_whole()
         yield ledger
+
+
+def _look_ahead(core: Core, order: Order) -> None:
+    """Reads what there is before the lock is taken: what takes long keeps nobody waiting."""
+    ledger = core.house if order.house else core.goal(order.goal_id)
+    ledger.refresh(core.progress)
+    if order.event_id is not None:
+        ledger.catch_up_index()
 
 
 def commit(core: Core, order: Order) -> Done[Any]:
@@ -181,7 +188,7 @@ def recorded(ledger: Ledger, order: Order) -> Done[Any] | None:
     if order.event_id is None:
         return None
     check_line(order.event_id, "event_id", limit=128)
-    line = ledger.journal.find_event_id(order.event_id)
+    line = ledger.find(order.event_id)
     if line is None:
         return None
     if line.record["request"] != order.request:

@@ -23,6 +23,7 @@ from loopx_kernel.workspace.opening import copy_opening, has_traces, read_openin
 
 if TYPE_CHECKING:
     from loopx_kernel.store.records import Verdict
+    from loopx_kernel.workspace.ledger import Progress
     from loopx_kernel.workspace.orders import Order
 
 Signature = tuple[int, int, int, int]
@@ -32,12 +33,14 @@ Judged = tuple[Signature | None, Any, "Verdict"]
 @dataclass
 class Core:
     """One open workspace. ``lock`` keeps the threads of this process apart; the locks
-    between processes are taken by ``commit``. ``judged`` remembers how materialised
+    between processes are taken by ``commit``. ``progress`` is told while a journal is read.
+    ``judged`` remembers how materialised
     files stood, by size, times and inode."""
 
     layout: Layout
     clock: Clock
     read_only: bool = False
+    progress: Progress | None = None
     files: Files = field(default_factory=Files)
     lock: RLock = field(default_factory=RLock)
     judged: dict[Path, Judged] = field(default_factory=dict)
@@ -63,7 +66,7 @@ class Core:
         A goal that was only just opened is read from the workspace's line.
         """
         ledger = self.goal(goal_id)
-        ledger.refresh()
+        ledger.refresh(self.progress)
         if not ledger.exists and ledger.damage is None:
             self._require_unbegun(goal_id)
             read_opening(ledger)

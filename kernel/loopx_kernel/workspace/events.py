@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from loopx_kernel.domain.event import WORKSPACE_JOURNAL, Event
@@ -11,10 +12,11 @@ from loopx_kernel.errors import Denied, UsageError
 from loopx_kernel.workspace.core import Core
 from loopx_kernel.workspace.ledger import Ledger
 from loopx_kernel.workspace.ledgers import GoalLedger, RosterLedger
+from loopx_kernel.workspace.paging import Wanted, first_to_last, last_to_first
 from loopx_kernel.workspace.verdicts import statement_bytes
 
 if TYPE_CHECKING:
-    from loopx_kernel.store.line import Line, Position
+    from loopx_kernel.store.line import Line
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +31,14 @@ class EventRow:
     level: str | None = None
     signer: str | None = None
     fingerprint: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EventPage:
+    """Some lines, oldest first; ``more`` tells that there are others in the same direction."""
+
+    rows: tuple[EventRow, ...]
+    more: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,18 +72,47 @@ class Events:
             return tuple(self._row(ledger, line) for line in page.lines)
 
     def list(
-        self, goal_id: str, since: int = 0, event_type: str | None = None
+        self,
+        goal_id: str,
+        since: int = 0,
+        event_type: str | None = None,
+        *,
+        before: int | None = None,
+        about: str | None = None,
     ) -> Iterator[EventRow]:
-        """The lines after ``since``, oldest first, of one type if it is named."""
+        """The lines after ``since`` and before ``before``, oldest first; of one type, or about
+        one todo, gate, source, turn or agent, if it is named. Read a part at a time."""
         with self._core.lock:
             ledger = self._ledger(goal_id)
-            start = self._after(ledger, since)
-            good = ledger.position.seq - start.seq
-            lines = ledger.journal.read(start, limit=good).lines if good > 0 else ()
-        for line in lines:
-            if event_type in (None, line.record["event_type"]):
-                with self._core.lock:
-                    yield self._row(ledger, line)
+            lines = first_to_last(ledger, Wanted(since, before, event_type, about))
+        while True:
+            with self._core.lock:
+                line = next(lines, None)
+                row = None if line is None else self._row(ledger, line)
+            if row is None:
+                return
+            yield row
+
+    def page(
+        self,
+        goal_id: str,
+        limit: int,
+        *,
+        since: int | None = None,
+        before: int | None = None,
+        event_type: str | None = None,
+        about: str | None = None,
+    ) -> EventPage:
+        """At most ``limit`` of the lines that ``list`` gives: the first ones after ``since``,
+        or without it the last ones."""
+        with self._core.lock:
+            ledger = self._ledger(goal_id)
+            wanted = Wanted(since or 0, before, event_type, about)
+            order = last_to_first if since is None else first_to_last
+            found = [*islice(order(ledger, wanted), limit + 1)]
+            more = len(found) > limit
+            lines = sorted(found[:limit], key=lambda line: line.seq)
+            return EventPage(tuple(self._row(ledger, line) for line in lines), more)
 
     def show(self, goal_id: str, event_id: str) -> EventRow:
         """One line by its event id; ``unknown_event``."""
@@ -101,7 +140,7 @@ class Events:
         with self._core.lock:
             self._core.house.refresh()
             ledger = self._from_line_one(goal_id)
-            ledger.refresh()
+            ledger.refresh(self._core.progress)
             state = ledger.state
             problems = [str(ledger.damage)] if ledger.damage else []
             if not ledger.exists:
@@ -126,16 +165,9 @@ class Events:
             return self._core.house
         return self._core.fresh_goal(goal_id)
 
-    def _after(self, ledger: Ledger, since: int) -> Position:
-        if since <= 0:
-            return ledger.start
-        from loopx_kernel.store.seek import line_with_seq
-
-        line = line_with_seq(ledger.journal, since)
-        return line.position if line else ledger.position
-
     def _find(self, ledger: Ledger, event_id: str) -> Line:
-        line = ledger.journal.find_event_id(event_id)
+        ledger.catch_up_index()
+        line = ledger.find(event_id)
         if line is None:
             raise UsageError(
                 "unknown_event",

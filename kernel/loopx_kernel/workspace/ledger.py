@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 from abc import ABC, abstractmethod
+from collections.abc import Callable
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
@@ -22,12 +24,20 @@ from loopx_kernel.store.line import Line, Position
 from loopx_kernel.store.seek import line_with_seq
 from loopx_kernel.workspace import resume
 
+if TYPE_CHECKING:
+    from loopx_kernel.store.index import Index
+
+Progress = Callable[[int, int], None]
+"""Called while much is read: how much was read so far, and how much there is in all. The last
+call of a reading has both alike."""
+
 
 class Ledger(ABC):
     """A journal, how far it was read, and the state its lines fold to.
 
     ``damage`` is what stops the reading; ``has_tail`` tells of bytes after the
-    last newline, which are not committed.
+    last newline, which are not committed. ``cache`` is the reader's own folder for it;
+    without one no cache is trusted.
     """
 
     state: Any
@@ -41,17 +51,20 @@ class Ledger(ABC):
         self.damage: Damaged | None = None
         self.has_tail = False
         self.exists = False
-        self._cache: Path | None = None
+        self.cache: Path | None = None
         self._seen: Checkpoint | None = None
         self._unsaved = 0
 
-    def refresh(self) -> None:
-        """Folds the lines that are new; content never raises."""
-        self._read_on()
+    def refresh(self, progress: Progress | None = None) -> None:
+        """Folds the lines that are new; content never raises.
+
+        They are read a bounded part at a time, and ``progress`` is told after each.
+        """
+        self._read_on(progress=progress)
         if self._seen is not None:
             self._confirm(self._seen)
-        if self._cache and self.damage is None and self._unsaved >= resume.EVERY:
-            self._save(self._cache)
+        if self.cache and self.damage is None and self._unsaved >= resume.EVERY:
+            self._save(self.cache)
             self._unsaved = 0
 
     def take(self, line: Line) -> None:
@@ -63,21 +76,27 @@ class Ledger(ABC):
         # A signature is not verified twice if a checkpoint can spare it.
         self._unsaved += resume.EVERY if event.signed else 1
 
-    def _read_on(self, limit: int | None = None) -> None:
-        result = self.journal.read(self.position, limit=limit)
-        self.exists = result.exists
-        self.damage = result.damage
-        self.has_tail = bool(result.tail)
-        for line in result.lines:
+    def _read_on(self, limit: int | None = None, progress: Progress | None = None) -> None:
+        size = 0
+        for result in self.journal.batches(self.position, limit):
+            self.exists = result.exists
+            self.damage = result.damage
+            self.has_tail = bool(result.tail)
+            size = result.size
             try:
-                self.take(line)
+                for line in result.lines:
+                    self.take(line)
             except Damaged as damage:
                 self.damage = damage
-                return
+                break
+            if progress is not None:
+                progress(self.position.offset, size)
+        if progress is not None:
+            progress(size, size)
 
     def _resume_from(self, cache: Path) -> None:
-        self._cache = cache
-        found = resume.load(cache, self.rests_on(), files=self.journal.files)
+        self.cache = cache
+        found = resume.load(cache / resume.FILE, self.rests_on(), files=self.journal.files)
         state = found and resume.state_of(found, type(self.state))
         if found is None or state is None or not self.is_own(state):
             return
@@ -88,7 +107,8 @@ class Ledger(ABC):
         files = self.journal.files
         with contextlib.suppress(Storage):
             self.journal.flush()
-            resume.save(cache, self.state, self.position, self.rests_on(), files=files)
+            path = cache / resume.FILE
+            resume.save(path, self.state, self.position, self.rests_on(), files=files)
 
     def _confirm(self, seen: Checkpoint) -> None:
         """Looks for the line a checkpoint was made at, until it is found.
@@ -105,6 +125,26 @@ class Ledger(ABC):
             self._seen = None
         elif self.damage is None:
             self.damage = lost
+
+    @cached_property
+    def index(self) -> Index | None:
+        """Where events stand in this journal; ``None`` for a reading that trusts no cache."""
+        if self.cache is None:
+            return None
+        from loopx_kernel.store import index
+
+        return index.Index(self.cache / index.FILE, self.journal)
+
+    def catch_up_index(self) -> None:
+        """Makes looking up an event quick. Takes a while where much is new, so no lock is held."""
+        if self.index is not None:
+            self.index.catch_up(self.position)
+
+    def find(self, event_id: str) -> Line | None:
+        """The committed line of an event, quickly after ``catch_up_index``; none is missed."""
+        if self.index is None:
+            return self.journal.find_event_id(event_id)
+        return self.index.find(event_id)
 
     def event_of(self, line: Line) -> Event:
         """The event of a line that proved itself; one that is no event of ours is damage."""

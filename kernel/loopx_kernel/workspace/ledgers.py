@@ -26,7 +26,7 @@ from loopx_kernel.store.journal import Journal
 from loopx_kernel.store.layout import Layout
 from loopx_kernel.store.line import START, Line, Position
 from loopx_kernel.workspace import resume
-from loopx_kernel.workspace.ledger import Ledger
+from loopx_kernel.workspace.ledger import Ledger, Progress
 from loopx_kernel.workspace.verdicts import verdict_on
 
 
@@ -38,12 +38,12 @@ class RosterLedger(Ledger):
         super().__init__(WORKSPACE_JOURNAL, journal, START, layout.workspace_quarantine)
         self.reset()
 
-    def refresh(self) -> None:
+    def refresh(self, progress: Progress | None = None) -> None:
         if self.position == START:
             self._read_on(limit=1)
             if self.state.workspace_id:
                 self._resume_from(checkpoint.cache_folder(self.state.workspace_id, self.name))
-        super().refresh()
+        super().refresh(progress)
 
     def reset(self) -> None:
         self.state = WorkspaceState()
@@ -109,10 +109,10 @@ class GoalLedger(Ledger):
         if cache is not None:
             self._resume_from(cache)
 
-    def refresh(self) -> None:
+    def refresh(self, progress: Progress | None = None) -> None:
         if self.position == self.start:
             self.reset()
-        super().refresh()
+        super().refresh(progress)
 
     def foresee(self, line: Line) -> None:
         """Shows the state after a first line that is not in the journal yet."""

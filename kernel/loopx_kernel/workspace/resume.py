@@ -24,9 +24,9 @@ FILE = "checkpoint.json"
 EVERY = 64
 
 
-def load(cache: Path, rests_on: str, *, files: Files) -> Checkpoint | None:
-    """The last checkpoint, unless it is of other folding code or rests on other owners."""
-    found = checkpoint.load(cache / FILE, fingerprint(), files=files)
+def load(path: Path, rests_on: str, *, files: Files) -> Checkpoint | None:
+    """The checkpoint at ``path``, unless it is of other folding code or rests on other owners."""
+    found = checkpoint.load(path, fingerprint(), files=files)
     return found if found is not None and found.owners_head == rests_on else None
 
 
@@ -40,7 +40,7 @@ def state_of(found: Checkpoint, kind: type[S]) -> S | None:
 
 
 def save(
-    cache: Path,
+    path: Path,
     state: GoalState | WorkspaceState,
     position: Position,
     rests_on: str,
@@ -49,7 +49,7 @@ def save(
 ) -> bool:
     """Keeps a state whose lines are flushed. Failing costs only time."""
     return checkpoint.save(
-        cache / FILE,
+        path,
         Checkpoint(
             fingerprint=fingerprint(),
             seq=position.seq,

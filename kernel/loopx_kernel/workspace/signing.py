@@ -78,6 +78,8 @@ def prepare(core: Core, order: Order, preview: str) -> Unsigned:
     order = replace(order, both=True)
     with core.lock:
         ledger = _level(core, order)
+        if order.event_id is not None:
+            ledger.catch_up_index()
         done = recorded(ledger, order)
         if done is not None:
             return Unsigned(

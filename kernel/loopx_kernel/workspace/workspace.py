@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     from loopx_kernel.workspace.gates import Gates
     from loopx_kernel.workspace.goals import Goals
     from loopx_kernel.workspace.handoffs import Handoffs
+    from loopx_kernel.workspace.history import History
     from loopx_kernel.workspace.keys import Keys
+    from loopx_kernel.workspace.ledger import Progress
     from loopx_kernel.workspace.orders import Done
     from loopx_kernel.workspace.owners import Owners
     from loopx_kernel.workspace.quota import Quota
@@ -59,10 +61,20 @@ class Workspace:
         return _main_tree(here)
 
     @classmethod
-    def open(cls, root: Path, *, clock: Clock | None = None, read_only: bool = False) -> Workspace:
-        """An existing workspace. Raises ``not_initialised``, ``journal_damaged``."""
-        core = Core(Layout(root.absolute()), clock or SystemClock(), read_only=read_only)
-        core.house.refresh()
+    def open(
+        cls,
+        root: Path,
+        *,
+        clock: Clock | None = None,
+        read_only: bool = False,
+        progress: Progress | None = None,
+    ) -> Workspace:
+        """An existing workspace. Raises ``not_initialised``, ``journal_damaged``.
+
+        ``progress`` is called while journals are read, with how much was read of how much.
+        """
+        core = Core(Layout(root.absolute()), clock or SystemClock(), read_only, progress)
+        core.house.refresh(progress)
         if not core.house.state.workspace_id:
             core.house.require_whole()
             raise not_initialised(root)
@@ -289,6 +301,13 @@ class Workspace:
         from loopx_kernel.workspace.handoffs import Handoffs
 
         return Handoffs(self._core)
+
+    @cached_property
+    def history(self) -> History:
+        """Goals as they stood at an earlier line."""
+        from loopx_kernel.workspace.history import History
+
+        return History(self._core)
 
     @cached_property
     def events(self) -> Events:
