@@ -18,7 +18,8 @@ from loopx_tui.demo.live import live_demo
 from loopx_tui.demo.place import DemoError, Place
 
 if TYPE_CHECKING:
-    from loopx_tui.feed import Feeding, Snapshot
+    from loopx_tui.feed import Feeding
+    from loopx_tui.told import Snapshot
 
 SPEED = 3.0
 LIMIT_SECONDS = 300.0

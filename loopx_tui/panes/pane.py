@@ -10,7 +10,6 @@ from loopx_kernel.text import safe
 from textual import events
 from textual.app import ComposeResult
 from textual.containers import Vertical
-from textual.strip import Strip
 
 from loopx_tui import strings
 from loopx_tui.panes.line import Line, clip, length
@@ -29,11 +28,15 @@ _CORNERS = (("╭", "─", "╮"), ("+", "-", "+"))
 
 
 class Picture(NamedTuple):
-    """What a pane shows: the text of its border, its rows, and why it has none."""
+    """What a pane shows: the text of its border, its rows, and why it has none.
+
+    ``more`` counts rows that were left out because nobody would see them.
+    """
 
     heading: Heading
     rows: Sequence[Row]
     empty: str = ""
+    more: int = 0
 
 
 class PaneRows(Rows):
@@ -61,12 +64,6 @@ class PaneRows(Rows):
         if text != self._words.empty:
             with self._changing():
                 self._words = self._words._replace(empty=text)
-
-    def render_line(self, y: int) -> Strip:
-        """As of every row view; the first drawing at a width comes before its resize."""
-        if self.scrollable_content_region.width != self._painter.width:
-            self._plan()
-        return super().render_line(y)
 
     def _grow(self) -> None:
         """Nothing to tell Textual while everything fits: a layout costs a repaint."""
@@ -143,6 +140,7 @@ class Pane(Vertical, Steady):
         self.due: datetime | None = None
         """When an age or countdown in the pane next has another text; UTC."""
         self._scene = Scene()
+        self._picture: Picture | None = None
         self._make_pen = make_pen
         self.head = PaneHead(Heading(self.TITLE), ascii_only=ascii_only)
         self.rows = PaneRows(self.COLUMNS, keeps_cursor=self.KEEPS_CURSOR, ascii_only=ascii_only)
@@ -160,10 +158,13 @@ class Pane(Vertical, Steady):
         self._scene, pen = scene, self._make_pen()
         picture = self.picture(scene, pen)
         self.due = pen.next_change
+        if picture == self._picture:
+            return
+        self._picture = picture
         self.head.set_heading(picture.heading, self.rows.needle)
         if not picture.rows:
             self.rows.set_empty(picture.empty or self.EMPTY)
-        self.rows.set_rows(picture.rows)
+        self.rows.set_rows(picture.rows, more=picture.more)
 
     def again(self) -> None:
         """Draws the same scene at the present moment."""
@@ -173,6 +174,8 @@ class Pane(Vertical, Steady):
         """Shows only rows that contain ``needle``, and says so in the border."""
         self.rows.set_filter(needle)
         self.head.set_heading(self.head.heading, needle)
+        # A filter looks at all rows, those left out so far included.
+        self.again()
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         self.head.set_lit(True)

@@ -35,8 +35,7 @@ class RowView(ScrollView):
 
     Every change runs inside ``_changing``, which looks at the visible lines
     before and after and marks dirty the ones that differ. Component classes:
-    ``rows--cursor`` (the focused cursor's ground), ``rows--header``,
-    ``rows--note``.
+    ``rows--cursor`` (the focused cursor's ground), ``rows--header``, ``rows--note``.
     """
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"rows--cursor", "rows--header", "rows--note"}
@@ -98,8 +97,7 @@ class RowView(ScrollView):
     def render_line(self, y: int) -> Strip:
         """One line of the view; ``y`` counts from its top, the header included."""
         if self._painter.width != self.scrollable_content_region.width:
-            # Painted before the resize event came: once is enough.
-            self._plan()
+            self._plan()  # painted before the resize event came: once is enough
         if y < self._header_lines:
             return self._painter.header(self._ground("rows--header"))
         line = self._line(self._first_place + y)
@@ -142,14 +140,13 @@ class RowView(ScrollView):
         return self.get_component_rich_style(component)
 
     def _colour(self, name: str) -> Style:
-        style = self._colours.get(name)
-        if style is None:
+        if name not in self._colours:
             try:
-                style = Style(color=Color.parse(self.app.theme_variables[name]).rich_color)
+                colour = Color.parse(self.app.theme_variables[name]).rich_color
+                self._colours[name] = Style(color=colour)
             except (KeyError, ColorParseError):
-                style = Style()
-            self._colours[name] = style
-        return style
+                self._colours[name] = Style()
+        return self._colours[name]
 
     # Which lines differ
 
@@ -164,15 +161,13 @@ class RowView(ScrollView):
         return max(self.scrollable_content_region.height - self._header_lines, 1)
 
     def _line(self, place: int) -> Row | str:
-        shown = self._list.shown
-        if place < len(shown):
-            return shown[place]
-        note = place - len(shown)
+        note = place - len(self._list.shown)
+        if note < 0:
+            return self._list.shown[place]
         return self._notes[note] if note < len(self._notes) else ""
 
     def _screenful(self) -> list[tuple[Row | str, bool]]:
-        cursor = self._list.place(self._list.cursor)
-        first = self._first_place + self._header_lines
+        cursor, first = self._list.place(self._list.cursor), self._first_place + self._header_lines
         return [(self._line(place), place == cursor) for place in range(first, first + self._page)]
 
     @contextmanager
@@ -223,9 +218,9 @@ class RowView(ScrollView):
         """Plans columns and notes anew; true where the columns moved."""
         width = self.scrollable_content_region.width
         moved = bool(width) and self._painter.lay_out(self._list.shown, width)
+        self._notes = self._make_notes(width)
         if moved:
             self._strips.clear()
-        self._notes = self._make_notes(width)
         return moved
 
     def _grow(self) -> None:
@@ -233,11 +228,16 @@ class RowView(ScrollView):
         region = self.scrollable_content_region
         height = self._header_lines + len(self._list.shown) + len(self._notes)
         size = Size(region.width, height)
-        if region and size != self.virtual_size:
-            self.set_reactive(Widget.virtual_size, size)
-            # The gutter is stable, so a scrollbar that comes or goes moves nothing.
-            self.set_reactive(Widget.show_vertical_scrollbar, height > region.height)
+        if not region or size == self.virtual_size:
+            return
+        self.set_reactive(Widget.virtual_size, size)
+        scrolls = height > region.height
+        if scrolls != self.show_vertical_scrollbar:
+            # The gutter is stable: a scrollbar that comes or goes moves nothing.
+            self.set_reactive(Widget.show_vertical_scrollbar, scrolls)
             self.refresh(repaint=False, layout=True)
+        elif scrolls:
+            self.vertical_scrollbar.window_virtual_size = height
 
     def _make_notes(self, width: int) -> list[str]:
         rows = self._list
@@ -251,10 +251,11 @@ class RowView(ScrollView):
     def _repaint_differences(self, before: list[tuple[Row | str, bool]]) -> None:
         lines = enumerate(zip(before, self._screenful(), strict=False), self._header_lines)
         for line, ((old, was_cursor), (new, is_cursor)) in lines:
+            if (old, was_cursor) == (new, is_cursor):
+                continue
             if was_cursor != is_cursor or isinstance(old, str) or isinstance(new, str):
-                if (old, was_cursor) != (new, is_cursor):
-                    self._dirty(line)
-            elif old != new:
+                self._dirty(line)
+            else:
                 self._repaint_cells(line, old, new)
 
     def _repaint_cells(self, line: int, old: Row, new: Row) -> None:

@@ -1,0 +1,58 @@
+"""Showing the screen on this terminal, and the options every way of showing it takes."""
+
+from __future__ import annotations
+
+import os
+import sys
+from argparse import ArgumentParser, Namespace
+from contextlib import suppress
+from pathlib import Path
+
+from loopx_tui import strings
+
+_DONE, _USAGE = 0, 2
+_SIZELESS = ("dumb", "unknown")
+
+
+def add_screen_options(parser: ArgumentParser) -> None:
+    """The options every way of showing the screen takes."""
+    parser.add_argument("--goal", metavar="ID", help="select this goal first")
+    parser.add_argument("--read-only", action="store_true", help="decide nothing from here")
+    parser.add_argument("--theme", metavar="NAME", help="colours; `t` takes the next one")
+    parser.add_argument("--no-mouse", action="store_true", help="leave the mouse to the terminal")
+    parser.add_argument("--ascii", action="store_true", help="plain characters for every glyph")
+
+
+def show(path: Path, asked: Namespace, *, demo: bool = False) -> int:
+    """Runs the app on this terminal until it is quit; returns the exit status.
+
+    ``asked`` holds the options of ``add_screen_options``.
+    """
+    if not _has_terminal():
+        print(strings.NO_TERMINAL, file=sys.stderr)  # noqa: T201
+        return _USAGE
+    if os.environ.get("TERM", "").lower() in _SIZELESS:
+        # rich takes such a terminal for one of 80x25, and Textual lays out for both sizes in turn.
+        os.environ["TERM"] = "vt100"
+    from loopx_tui.app import LoopxApp, Options
+
+    app = LoopxApp(
+        Options(
+            path=path.absolute(),
+            goal_id=asked.goal or os.environ.get("LOOPX_GOAL") or None,
+            read_only=asked.read_only,
+            theme=asked.theme,
+            ascii_only=asked.ascii,
+            demo=demo,
+        )
+    )
+    app.run(mouse=not asked.no_mouse)
+    if app.last_words:
+        # The terminal may be what ended it.
+        with suppress(OSError):
+            print(app.last_words, file=sys.stderr, flush=True)  # noqa: T201
+    return app.return_code or _DONE
+
+
+def _has_terminal() -> bool:
+    return all(stream is not None and stream.isatty() for stream in (sys.__stdin__, sys.__stderr__))
