@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from loopx_kernel.workspace import Workspace
 
 LINES = 1_000_000
+"""How long the journal is, unless ``$LOOPX_BENCH_LINES`` says otherwise."""
 STEPS = 1000
 """Lines from the adding of one todo to that of the next."""
 CLOCK = {"host_id": "bench", "boot_id": "bench", "boot_ms": None}

@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from bench.journal import journals
 from bench.measure_tui import measure, medians
 
 RUNS = 7
@@ -146,6 +147,7 @@ def main() -> None:
         commits(root)
         print(f"\n{'terminal UI at 120x40':28}{'loopx-tui':>12}{'hello':>12}")
         screens(root)
+        journals(root, "shop", line)
 
 
 if __name__ == "__main__":
