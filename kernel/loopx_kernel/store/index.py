@@ -63,6 +63,7 @@ class Index:
     def __init__(self, path: Path, journal: Journal) -> None:
         self._path = path
         self._journal = journal
+        self._proven: dict[int, Position] = {}
 
     def catch_up(self, upto: Position) -> None:
         """Takes in the lines up to ``upto``, a place the caller has read to."""
@@ -88,7 +89,7 @@ class Index:
         def ask(db: sqlite3.Connection) -> Sequence[Row]:
             self._advance(db, upto)
             with _transaction(db, "DEFERRED"):
-                _require_whole(db, key)
+                self._prove(db, key)
                 return _select(db, key, after, before, newest=newest)
 
         return self._tried(ask)
@@ -110,6 +111,7 @@ class Index:
 
     def discard(self) -> None:
         """Removes the table; the next question makes it anew."""
+        self._proven.clear()
         for path in (self._path, self._path.with_name(FILE + "-journal")):
             with contextlib.suppress(OSError):
                 path.unlink()
@@ -139,9 +141,18 @@ class Index:
             if not self._journal.holds(covered):
                 raise _Unfit
             key = key_of(Kind.ID, event_id)
-            _require_whole(db, key)
+            self._prove(db, key)
             query = "SELECT seq, offset FROM term WHERE key = ? ORDER BY seq"
             return [row.offset for row in _rows(db.execute(query, (key,)))], covered
+
+    def _prove(self, db: sqlite3.Connection, key: int) -> None:
+        """Sums over the rows of a term: once for as long as the table goes no further."""
+        covered = _place(db)
+        if covered is None:
+            raise _Unfit
+        if self._proven.get(key) != covered:
+            _require_whole(db, key)
+            self._proven[key] = covered
 
     def _advance(self, db: sqlite3.Connection, upto: Position) -> None:
         """Takes in what is new. A table of another journal, or of one that was cut since,

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from loopx_kernel.store import index as index_module
 from loopx_kernel.store.files import Files
 from loopx_kernel.store.index import FILE, Index
 from loopx_kernel.store.journal import Journal
@@ -224,6 +225,24 @@ def test_a_harmed_index_gives_no_wrong_answer(tmp_path: Path, name: str) -> None
     else:
         end = journal.read().position
         assert index.rows(Kind.OBJECT, "T5", end, after=0, before=13, newest=False) is None
+
+
+def test_the_rows_of_a_term_are_summed_once_for_all_pages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal = journal_in(tmp_path, 6)
+    one = Index(tmp_path / FILE, journal)
+    one.page = 2
+    sums: list[int] = []
+    whole = index_module._require_whole
+    monkeypatch.setattr(
+        index_module, "_require_whole", lambda db, key: (sums.append(key), whole(db, key))
+    )
+    assert found(one, journal, Kind.TYPE, "todo.claimed") == [1, 2, 3, 4, 5, 6]
+    assert len(sums) == 1
+    append(journal, 7)
+    assert found(one, journal, Kind.TYPE, "todo.claimed") == [1, 2, 3, 4, 5, 6, 7]
+    assert len(sums) == 2
 
 
 def test_a_locked_or_unwritable_index_is_left_alone(tmp_path: Path) -> None:
