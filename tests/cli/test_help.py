@@ -13,7 +13,7 @@ from loopx_kernel.cli.main import COMMANDS, root
 from tests.cli.helpers import loopx, process
 
 NOT_OF_THIS_VERSION = (
-    "turn accept escalation replan propose objective board report review-packet repair schema "
+    "turn accept escalation replan propose objective board report review-packet schema "
     "workspace observe"
 ).split()
 

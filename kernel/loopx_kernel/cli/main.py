@@ -33,7 +33,8 @@ COMMANDS = {
     "source": "What the goal reads decisions from, and how old that is.",
     "completion": "Is the goal finished, check by check.",
     "doctor": "Is everything as it should be, layer by layer.",
-    "state": "Does ACTIVE_GOAL_STATE.md say what the journal says.",
+    "state": "Does ACTIVE_GOAL_STATE.md say what the journal says; settle an edit by hand.",
+    "repair": "What is damaged, and the signed way out of it.",
     "event": "The journal: list, show, verify.",
     "replay": "A goal as it stood at an earlier line.",
 }

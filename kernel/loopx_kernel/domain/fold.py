@@ -27,6 +27,7 @@ _MODULES = {
     "source": ("source",),
     "handoff": ("handoff",),
     "drift": ("drift",),
+    "damage": ("repair",),
     "file": ("rebuilt",),
 }
 _SIGNATURE = {
@@ -51,7 +52,7 @@ _TABLE: dict[str, EventType[GoalState, Any]] = {}
 EARLIEST_YEAR, LATEST_YEAR = 1970, 9000
 _OBJECTS = ("todo_id", "gate_id", "effect_ref")
 
-LISTED = frozenset({"todo", "lease", "handoff", "drift"})
+LISTED = frozenset({"todo", "lease", "handoff", "drift", "damage"})
 """Nouns whose events change the rendered state file."""
 
 

@@ -215,6 +215,23 @@ class Handoff(Record):
     seq: Count
 
 
+class Head(Record):
+    """Where a journal ended: its last line's ``seq`` and hash."""
+
+    seq: Count
+    head: str
+
+
+class Cut(Record):
+    """A journal cut by a signed repair after the line ``after``. ``missed`` is a line seen
+    earlier that was gone; ``roster_seq`` is where the workspace's journal stood then."""
+
+    event_id: Name
+    after: Head
+    missed: Head | None = None
+    roster_seq: Count = 0
+
+
 class Objective(Record):
     """The goal's objective in one of its versions, counted from 1."""
 

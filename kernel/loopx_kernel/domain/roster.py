@@ -21,20 +21,13 @@ from loopx_kernel.domain.event import (
 from loopx_kernel.domain.fold import check_actor, facts_of, parse, with_alert
 from loopx_kernel.domain.goal import Opened, check_rules
 from loopx_kernel.domain.record import Count, Flag, Hex, Line, Name, Record, Time
-from loopx_kernel.domain.records import Alert
+from loopx_kernel.domain.records import Alert, Cut, Head
 from loopx_kernel.errors import Conflict, LoopxError, UsageError
 from loopx_kernel.text import check_line
 
 _AGENT_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _OWNER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9@._-]{0,63}")
 WRITER_GENERATION = 1
-
-
-class Head(Record):
-    """Where a journal ended: its last line's ``seq`` and hash."""
-
-    seq: Count
-    head: str
 
 
 class Owner(Record):
@@ -51,15 +44,25 @@ class Owner(Record):
     revoked_seq: Count | None = None
     to_heads: dict[str, Head] = {}
 
-    def counts_at(self, goal_id: str, seq: int) -> bool:
-        """Whether this key counts for the line ``seq`` of a goal's journal."""
-        start = self.from_heads.get(goal_id)
-        if start is not None and seq <= start.seq:
+    def counts_at(self, goal_id: str, seq: int, cuts: tuple[Cut, ...] = ()) -> bool:
+        """Whether this key counts for the line ``seq`` of a goal's journal, which was cut by
+        the repairs ``cuts``."""
+        start = _place(self.from_heads.get(goal_id), self.enrolled_seq, cuts)
+        if start is not None and seq <= start:
             return False
         if self.revoked_seq is None:
             return True
-        end = self.to_heads.get(goal_id)
-        return end is not None and seq <= end.seq
+        end = _place(self.to_heads.get(goal_id), self.revoked_seq, cuts)
+        return end is not None and seq <= end
+
+
+def _place(head: Head | None, noted_at: int, cuts: tuple[Cut, ...]) -> int | None:
+    """Where a head noted at that line of the workspace's journal stands in the goal's: lines
+    that a later repair cut off are no place any more."""
+    if head is None:
+        return None
+    later = [cut.after.seq for cut in cuts if noted_at <= cut.roster_seq]
+    return min([head.seq, *later])
 
 
 class Agent(Record):
@@ -92,6 +95,9 @@ class WorkspaceState(Record):
     agents: dict[str, Agent] = {}
     goals: dict[str, OpenedGoal] = {}
     fence: Count = WRITER_GENERATION
+    settled: dict[str, str] = {}
+    settled_seq: Count = 0
+    cuts: tuple[Cut, ...] = ()
     alerts: tuple[Alert, ...] = ()
 
     @property
@@ -99,9 +105,9 @@ class WorkspaceState(Record):
         """Owners whose key is enrolled and not revoked."""
         return tuple(owner for owner in self.owners if owner.revoked_seq is None)
 
-    def keys_at(self, goal_id: str, seq: int) -> tuple[Owner, ...]:
-        """The keys that count for one line of a goal's journal."""
-        return tuple(owner for owner in self.owners if owner.counts_at(goal_id, seq))
+    def keys_at(self, goal_id: str, seq: int, cuts: tuple[Cut, ...] = ()) -> tuple[Owner, ...]:
+        """The keys that count for one line of a goal's journal, cut by the repairs ``cuts``."""
+        return tuple(owner for owner in self.owners if owner.counts_at(goal_id, seq, cuts))
 
     def owners_at(self, seq: int) -> tuple[Owner, ...]:
         """The owners whose key counts for the line ``seq`` of this journal."""
@@ -112,7 +118,9 @@ class WorkspaceState(Record):
         )
 
     def object_version(self, object_id: str) -> int:
-        """The ``seq`` that last changed an owner or a goal; 0 for a new one."""
+        """The ``seq`` that last changed an owner or repaired this journal; 0 for a new one."""
+        if object_id == WORKSPACE_JOURNAL:
+            return self.settled_seq
         versions = [
             owner.revoked_seq or owner.enrolled_seq
             for owner in self.owners
@@ -281,6 +289,10 @@ _EVENTS: dict[str, EventType[WorkspaceState, Any]] = {
 
 def workspace_event_type(name: str) -> EventType[WorkspaceState, Any]:
     """The row of the workspace's event table, or ``invalid_event``."""
+    if name == "damage.repaired" and name not in _EVENTS:
+        from loopx_kernel.domain.repair import ROSTER_EVENT
+
+        _EVENTS[name] = ROSTER_EVENT
     if name not in _EVENTS:
         raise UsageError("invalid_event", f"{name} is not an event of a workspace")
     return _EVENTS[name]

@@ -9,6 +9,7 @@ from loopx_kernel.clock import Reading
 from loopx_kernel.domain.record import Count, Name, Record, Time
 from loopx_kernel.domain.records import (
     Alert,
+    Cut,
     Gate,
     Handoff,
     Lease,
@@ -53,6 +54,7 @@ class GoalState(Record):
     spends: dict[str, Spend] = {}
     handoff: Handoff | None = None
     settled: dict[str, str] = {}
+    cuts: tuple[Cut, ...] = ()
     next_todo: Count = 1
     next_gate: Count = 1
     alerts: tuple[Alert, ...] = ()

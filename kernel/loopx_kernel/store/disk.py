@@ -8,7 +8,7 @@ import os
 import re
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from loopx_kernel.errors import Storage
@@ -118,10 +118,13 @@ def write_all(files: Files, fd: int, data: bytes) -> None:
         rest = rest[files.write(fd, bytes(rest[: 16 * MIB])) :]
 
 
-def write_temporary(path: Path, data: bytes, *, files: Files, durable: bool = True) -> Path:
+def write_temporary(
+    path: Path, data: bytes | Iterable[bytes], *, files: Files, durable: bool = True
+) -> Path:
     """A new file with ``data`` next to ``path``, flushed if ``durable``; its name is returned.
 
-    Keeps the mode of an existing ``path``. On failure nothing is left behind.
+    What may be large comes in parts. Keeps the mode of an existing ``path``. On failure
+    nothing is left behind.
     """
     mode = _mode_of(path, files)
     temporary, fd = _open_temporary(path, files)
@@ -129,7 +132,8 @@ def write_temporary(path: Path, data: bytes, *, files: Files, durable: bool = Tr
         try:
             if mode is not None:
                 files.chmod(fd, mode)
-            write_all(files, fd, data)
+            for part in [data] if isinstance(data, bytes) else data:
+                write_all(files, fd, part)
             if durable:
                 files.fsync(fd)
         finally:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import hashlib
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from loopx_kernel.store.disk import discard, make_folder, translated, write_all
+from loopx_kernel.store.disk import MIB, discard, make_folder, opened, translated, write_all
 from loopx_kernel.store.files import Files
 
 
@@ -43,3 +44,28 @@ def _open_free(folder: Path, name: str, files: Files) -> tuple[Path, int]:
             return path, files.open_new(path)
         except FileExistsError:
             number += 1
+
+
+def set_file_aside(folder: Path, reason: str, path: Path, *, at: datetime, files: Files) -> None:
+    """The same for the present content of the file at ``path``, where there is one."""
+    with opened(files, path) as fd:
+        if fd is not None:
+            set_aside(folder, reason, _content(files, fd), at=at, files=files)
+
+
+def digest_of(path: Path, *, files: Files) -> str | None:
+    """The SHA-256 of a regular file, ``None`` where it is missing; raises ``Storage``."""
+    with opened(files, path) as fd:
+        if fd is None:
+            return None
+        found = hashlib.sha256()
+        for part in _content(files, fd):
+            found.update(part)
+        return found.hexdigest()
+
+
+def _content(files: Files, fd: int) -> Iterator[bytes]:
+    offset = 0
+    while part := files.read_at(fd, MIB, offset):
+        yield part
+        offset += len(part)

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import contextlib
 import errno
-from collections.abc import Iterator, Mapping
+import itertools
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -15,7 +16,14 @@ from typing import Any, Self
 
 from loopx_kernel.clock import parse_time
 from loopx_kernel.errors import Conflict, Damaged, Storage
-from loopx_kernel.store.disk import require_regular, storage_error, translated
+from loopx_kernel.store.disk import (
+    discard,
+    opened,
+    require_regular,
+    storage_error,
+    translated,
+    write_temporary,
+)
 from loopx_kernel.store.journal import Journal
 from loopx_kernel.store.line import MAX_LINE, Line, Position, decode, encode, seal
 from loopx_kernel.store.quarantine import set_aside
@@ -88,18 +96,39 @@ class Writer:
             self._commit(fd, size, raw, fields["event_id"], first=size == 0)
         return decode(raw[:-1], size, path=self._path)
 
-    def cut_after(self, position: Position, at: datetime) -> Path | None:
-        """For a repair: sets aside everything after ``position`` and cuts it off.
+    def mend(self, fields: Mapping[str, Any], expected: Position, *, opening: bytes = b"") -> Line:
+        """For a repair: the journal up to ``expected`` and this event take the journal's place
+        in one step; what stood after ``expected`` was copied to quarantine before.
 
-        Returns the copy in quarantine, ``None`` where there was nothing. Durable on return.
-        Raises ``Conflict`` ``version_mismatch`` when ``position`` is no place in this journal.
+        Where not even the first line stands in the file, ``opening`` is that line. Committed
+        and durable on return. Raises what ``append`` raises.
         """
-        with translated(self._path):
-            fd = self._open()
-            self._require_line_before(fd, position)
-            if self._files.fstat(fd).st_size == position.offset:
-                return None
-            return self._cut(fd, position.offset, "repair", at)
+        raw, _ = encode(fields, seq=expected.seq + 1, prev=expected.head)
+        at = parse_time(fields["recorded_at"])
+        kept = 0 if opening else expected.offset
+        with translated(self._path), opened(self._files, self._path) as fd:
+            if fd is not None:
+                if not opening:
+                    self._require_line_before(fd, expected)
+                if self._files.fstat(fd).st_size > kept:
+                    rest = self._parts(fd, kept)
+                    set_aside(self._quarantine, "repair", rest, at=at, files=self._files)
+            good = self._parts(fd, 0, kept) if fd is not None else ()
+            begun = [opening] if opening else good
+            self._take_place(itertools.chain(begun, [raw]), fields["event_id"])
+        return decode(raw[:-1], expected.offset, path=self._path)
+
+    def _take_place(self, parts: Iterable[bytes], event_id: str) -> None:
+        temporary = write_temporary(self._path, parts, files=self._files)
+        try:
+            self._files.replace(temporary, self._path)
+        except BaseException:
+            discard(temporary, files=self._files)
+            raise
+        try:
+            self._files.fsync_dir(self._path.parent)
+        except OSError as error:
+            raise self._failure(error, event_id, written=True) from error
 
     def _open(self) -> int:
         if self._broken:
@@ -177,8 +206,13 @@ class Writer:
             raise
         return copy
 
-    def _parts(self, fd: int, offset: int) -> Iterator[bytes]:
-        while part := self._files.read_at(fd, _COPY, offset):
+    def _parts(self, fd: int, offset: int, end: int | None = None) -> Iterator[bytes]:
+        """The bytes from ``offset`` to ``end`` (default: the end of the file)."""
+        while end is None or offset < end:
+            size = _COPY if end is None else min(_COPY, end - offset)
+            part = self._files.read_at(fd, size, offset)
+            if not part:
+                return
             yield part
             offset += len(part)
 

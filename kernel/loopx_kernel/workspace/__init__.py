@@ -11,10 +11,14 @@ if TYPE_CHECKING:
     from loopx_kernel.workspace.history import Past
     from loopx_kernel.workspace.keys import KeyChoice
     from loopx_kernel.workspace.orders import Done, Receipt
+    from loopx_kernel.workspace.repairs import DamageRow
     from loopx_kernel.workspace.signing import Unsigned
+    from loopx_kernel.workspace.state_files import Edited
 
 _HOMES = {
+    "DamageRow": "repairs",
     "Done": "orders",
+    "Edited": "state_files",
     "Receipt": "orders",
     "EventPage": "events",
     "EventRow": "events",
@@ -25,7 +29,9 @@ _HOMES = {
 }
 
 __all__ = [
+    "DamageRow",
     "Done",
+    "Edited",
     "EventPage",
     "EventRow",
     "KeyChoice",

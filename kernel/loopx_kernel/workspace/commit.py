@@ -20,7 +20,6 @@ from loopx_kernel.domain.event import (
 from loopx_kernel.domain.rebuilt import NoteRebuilt
 from loopx_kernel.errors import Conflict, LoopxError, UsageError
 from loopx_kernel.store.line import Line, encode
-from loopx_kernel.store.writer import Writer
 from loopx_kernel.text import check_line
 from loopx_kernel.workspace.ledger import Ledger
 from loopx_kernel.workspace.ledgers import GoalLedger
@@ -49,7 +48,11 @@ def writing(core: Core, order: Order) -> Iterator[Ledger]:
         if not order.house:
             ledger = core.goal(order.goal_id)
             settle(core, ledger)
-            core.roll_forward_opening(ledger)
+            if order.repairs != "journal":
+                core.roll_forward_opening(ledger)
+        if order.repairs == "journal":
+            settle(core, ledger, unread=True)
+            ledger = mended(core, order.goal_id)
         ledger.require_whole()
         yield ledger
 
@@ -60,6 +63,13 @@ def _look_ahead(core: Core, order: Order) -> None:
     ledger.refresh(core.progress)
     if order.event_id is not None:
         ledger.catch_up_index()
+
+
+def mended(core: Core, goal_id: str) -> Ledger:
+    """The good part of a damaged journal; imported when one is."""
+    from loopx_kernel.workspace import mending
+
+    return mending.mended(core, goal_id)
 
 
 def commit(core: Core, order: Order) -> Done[Any]:
@@ -139,8 +149,7 @@ def append(
     """
     values = event_fields(order.goal_id, event_type, payload, facts, order.request)
     as_event(ledger, values)
-    with Writer(ledger.journal, ledger.quarantine) as writer:
-        line = writer.append(values, ledger.position)
+    line = ledger.write(values)
     before = ledger.state
     ledger.take(line)
     with contextlib.suppress(LoopxError):

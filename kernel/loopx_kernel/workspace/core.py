@@ -19,7 +19,7 @@ from loopx_kernel.store import checkpoint
 from loopx_kernel.store.files import Files
 from loopx_kernel.store.layout import Layout
 from loopx_kernel.workspace.ledgers import GoalLedger, RosterLedger
-from loopx_kernel.workspace.opening import copy_opening, has_traces, read_opening
+from loopx_kernel.workspace.opening import copy_opening, read_opening, trace_of
 
 if TYPE_CHECKING:
     from loopx_kernel.store.records import Verdict
@@ -34,8 +34,7 @@ Judged = tuple[Signature | None, Any, "Verdict"]
 class Core:
     """One open workspace. ``lock`` keeps the threads of this process apart; the locks
     between processes are taken by ``commit``. ``progress`` is told while a journal is read.
-    ``judged`` remembers how materialised
-    files stood, by size, times and inode."""
+    ``judged`` remembers how materialised files stood, by size, times and inode."""
 
     layout: Layout
     clock: Clock
@@ -67,7 +66,7 @@ class Core:
         """
         ledger = self.goal(goal_id)
         ledger.refresh(self.progress)
-        if not ledger.exists and ledger.damage is None:
+        if not ledger.has_begun and ledger.damage is None:
             self._require_unbegun(goal_id)
             read_opening(ledger)
         return ledger
@@ -87,7 +86,7 @@ class Core:
     def roll_forward_opening(self, ledger: GoalLedger) -> None:
         """Makes the first line of a goal's journal from the workspace's line, if a crash
         came between the two. The caller holds the goal's lock."""
-        if ledger.exists or ledger.damage is not None:
+        if ledger.has_begun or ledger.damage is not None:
             return
         self._require_unbegun(ledger.name)
         copy_opening(self.layout, ledger, files=self.files)
@@ -119,6 +118,11 @@ class Core:
             return self.layout.root / place
         return self.repo(state) / place
 
+    def shown(self, path: Path) -> str:
+        """A path as it is shown and recorded: relative to the workspace where it can be."""
+        root = self.layout.root
+        return str(path.relative_to(root)) if path.is_relative_to(root) else str(path)
+
     def live_leases(self, reading: Reading, *, beside: str) -> tuple[LiveLease, ...]:
         """The live leases of all goals but ``beside``. A goal that cannot be read holds none."""
         found: list[LiveLease] = []
@@ -131,14 +135,15 @@ class Core:
         return tuple(found)
 
     def _require_unbegun(self, goal_id: str) -> None:
-        """A journal that is missing after it had begun is damage, never a new start."""
-        if not has_traces(self.layout, goal_id, files=self.files):
+        """A journal that is missing or empty after it had begun is damage, never a new start."""
+        if trace_of(self.layout, goal_id, files=self.files) is None:
             return
         path = self.layout.goal_journal(goal_id)
         raise Damaged(
             "rolled_back",
-            f"{path} is missing, but {goal_id} was opened in this workspace",
-            next="restore the journal from a backup",
+            f"{path} is {'empty' if path.exists() else 'missing'}, "
+            f"but {goal_id} was opened in this workspace",
+            next=f"loopx repair journal --goal {goal_id}",
             path=str(path),
             kind="missing",
             goal_id=goal_id,

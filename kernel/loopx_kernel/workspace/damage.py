@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
 from loopx_kernel.domain.needs_you import Damage
-from loopx_kernel.errors import Damaged
+from loopx_kernel.errors import Damaged, LoopxError
 from loopx_kernel.store.records import Level, Verdict, damaged_file
 from loopx_kernel.workspace.ledger import Ledger
 
@@ -35,28 +36,36 @@ class Written:
         return before is Level.MISSING and self.surely(seq)
 
 
-def journal_damage(ledger: Ledger) -> list[Damage]:
+def journal_damage(ledger: Ledger) -> tuple[Damage, ...]:
     """What stops the reading of a journal, for a person."""
     if ledger.damage is None:
-        return []
-    damage: Damaged = ledger.damage
-    return [
-        Damage(
-            path=str(damage.facts.get("path", ledger.journal.path)),
-            reason=damage.message,
-            command=damage.next or "loopx event verify",
-        )
-    ]
+        return ()
+    return (of_journal(ledger.journal.path, ledger.damage, ledger.repair_command),)
+
+
+def of_journal(path: Path, damage: Damaged, command: str) -> Damage:
+    """What stops a journal, with the way out that loses least."""
+    kind = damage.facts.get("kind")
+    if damage.code == "format_too_new":
+        command = damage.next or command
+    elif kind == "line_ends_changed":
+        command = f"dos2unix {shlex.quote(str(path))} (or, losing what follows, {command})"
+    return Damage(path=str(path), reason=damage.message, command=command)
+
+
+def unreadable(name: str, error: LoopxError) -> Damage:
+    """A state file that cannot be read at all: whatever stands in its place."""
+    return Damage(name, error.message, command=error.next or "loopx doctor")
 
 
 def file_damage(name: str, verdict: Verdict, todo_id: str | None) -> Damage:
     """A damaged file with both digests, for a person."""
     return Damage(
         path=name,
-        reason=AHEAD if verdict.level is Level.AHEAD else verdict.what,
+        reason=verdict.what or AHEAD,
         expected_digest=verdict.expected_digest or "",
         found_digest=verdict.found_digest or "",
-        command="loopx doctor",
+        command=f"loopx repair file {shlex.quote(name)}",
         blocks_goal=todo_id is None,
         todo_id=todo_id,
     )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,11 +18,12 @@ from loopx_kernel.domain.event import (
     Facts,
     Verdict,
 )
+from loopx_kernel.domain.records import Head
 from loopx_kernel.errors import Damaged, Storage
-from loopx_kernel.store.checkpoint import Checkpoint
 from loopx_kernel.store.journal import Journal
 from loopx_kernel.store.line import Line, Position
 from loopx_kernel.store.seek import line_with_seq
+from loopx_kernel.store.writer import Writer
 from loopx_kernel.workspace import resume
 
 if TYPE_CHECKING:
@@ -30,6 +32,14 @@ if TYPE_CHECKING:
 Progress = Callable[[int, int], None]
 """Called while much is read: how much was read so far, and how much there is in all. The last
 call of a reading has both alike."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A line seen earlier, and the repairs of the journal that were known then, by event id."""
+
+    line: Head
+    cuts: frozenset[str]
 
 
 class Ledger(ABC):
@@ -52,7 +62,7 @@ class Ledger(ABC):
         self.has_tail = False
         self.exists = False
         self.cache: Path | None = None
-        self._seen: Checkpoint | None = None
+        self._seen: Seen | None = None
         self._unsaved = 0
 
     def refresh(self, progress: Progress | None = None) -> None:
@@ -60,7 +70,10 @@ class Ledger(ABC):
 
         They are read a bounded part at a time, and ``progress`` is told after each.
         """
+        before = self._mark()
         self._read_on(progress=progress)
+        if self._seen is None and self._lost(before):
+            self._seen = before
         if self._seen is not None:
             self._confirm(self._seen)
         if self.cache and self.damage is None and self._unsaved >= resume.EVERY:
@@ -100,7 +113,8 @@ class Ledger(ABC):
         state = found and resume.state_of(found, type(self.state))
         if found is None or state is None or not self.is_own(state):
             return
-        self.state, self.position, self._seen = state, found.position, found
+        self.state, self.position = state, found.position
+        self._seen = self._mark()
         self._unsaved = 0
 
     def _save(self, cache: Path) -> None:
@@ -110,21 +124,57 @@ class Ledger(ABC):
             path = cache / resume.FILE
             resume.save(path, self.state, self.position, self.rests_on(), files=files)
 
-    def _confirm(self, seen: Checkpoint) -> None:
-        """Looks for the line a checkpoint was made at, until it is found.
+    @property
+    def has_begun(self) -> bool:
+        """Whether a line of it was read."""
+        return self.position != self.start
 
-        Where the checkpoint does not fit, everything is read again from line 1.
+    @property
+    def missed(self) -> Head | None:
+        """A line that was seen earlier and is gone, where that is the damage."""
+        if self._seen is None or self.damage is None or self.damage.code != "rolled_back":
+            return None
+        return self._seen.line
+
+    def _mark(self) -> Seen:
+        cuts = frozenset(cut.event_id for cut in self.state.cuts)
+        return Seen(Head(seq=self.position.seq, head=self.position.head), cuts)
+
+    def _lost(self, before: Seen) -> bool:
+        """Whether the very line read last is not there any more."""
+        if self.damage is None or before.line.seq == 0:
+            return False
+        return self.position.seq == before.line.seq == self.damage.facts.get("line")
+
+    def _confirm(self, seen: Seen) -> None:
+        """Looks for a line that was seen earlier, until it is found.
+
+        Where it is not, everything is read again from line 1, and only a signed repair
+        made since explains it.
         """
-        if self.damage is not None and self.position.seq == seen.seq:
+        if self.damage is not None and self.position.seq == seen.line.seq:
             self.position = self.start
             self.reset()
             self._read_on()
-        last, head = self.position.seq, self.hash_at(seen.seq)
-        lost = resume.rolled_back(self.journal.path, seen, last, head)
-        if lost is None:
+        last, head = self.position.seq, self.hash_at(seen.line.seq)
+        lost = resume.rolled_back(self.journal.path, seen.line, last, head)
+        if lost is None or self._explained(seen):
             self._seen = None
+            self._unsaved += resume.EVERY if lost else 0
         elif self.damage is None:
             self.damage = lost
+
+    def _explained(self, seen: Seen) -> bool:
+        line = seen.line
+        return any(
+            cut.event_id not in seen.cuts and (cut.after.seq < line.seq or cut.missed == line)
+            for cut in self.state.cuts
+        )
+
+    def write(self, fields: Mapping[str, Any]) -> Line:
+        """Appends an event after the present position; committed and durable on return."""
+        with Writer(self.journal, self.quarantine) as writer:
+            return writer.append(fields, self.position)
 
     @cached_property
     def index(self) -> Index | None:
@@ -159,12 +209,17 @@ class Ledger(ABC):
         return Damaged(
             "journal_damaged",
             f"{self.journal.path}, line {line.seq}: {what}",
-            next="loopx event verify",
+            next=self.repair_command,
             path=str(self.journal.path),
             line=line.seq,
             offset=line.offset,
             kind=kind,
         )
+
+    @property
+    def repair_command(self) -> str:
+        """The way out where this journal is damaged."""
+        return f"loopx repair journal --goal {self.name}"
 
     def hash_at(self, seq: int) -> str | None:
         """The hash of line ``seq`` of this chain; of 0, what the chain grew from."""
@@ -178,6 +233,8 @@ class Ledger(ABC):
     def require_whole(self) -> None:
         """Raises the damage that was found, if any."""
         if self.damage is not None:
+            if self.damage.code != "format_too_new":
+                self.damage.next = self.repair_command
             raise self.damage
 
     @abstractmethod

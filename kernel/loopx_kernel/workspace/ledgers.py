@@ -17,6 +17,7 @@ from loopx_kernel.domain.event import (
     Facts,
     Verdict,
 )
+from loopx_kernel.domain.records import Cut
 from loopx_kernel.domain.roster import OpenedGoal, Owner, WorkspaceState
 from loopx_kernel.domain.state import GoalState
 from loopx_kernel.errors import Damaged, LoopxError, UsageError
@@ -153,7 +154,8 @@ class GoalLedger(Ledger):
     def verdict(self, event: Event) -> Verdict:
         if event.seq == 1:
             return self.house.opening_verdict(event, self.opened)
-        keys = self.house.state.keys_at(self.name, event.seq)
+        cuts = (*self.state.cuts, *_cut_by(event))
+        keys = self.house.state.keys_at(self.name, event.seq, cuts)
         return _judge(self, event, self.house.state.workspace_id, keys)
 
     def require_whole(self) -> None:
@@ -169,6 +171,14 @@ def _judge(ledger: Ledger, event: Event, workspace_id: str, keys: Iterable[Owner
     except LoopxError:
         return UNSIGNED
     return verdict_on(event, kind, workspace_id=workspace_id, keys=keys, hash_at=ledger.hash_at)
+
+
+def _cut_by(event: Event) -> tuple[Cut, ...]:
+    if event.event_type != "damage.repaired":
+        return ()
+    from loopx_kernel.domain.repair import cut_of
+
+    return cut_of(event)
 
 
 def _self_signed(event: Event) -> tuple[Owner, ...]:

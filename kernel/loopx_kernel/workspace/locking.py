@@ -36,10 +36,13 @@ def house_held(core: Core, order: Order) -> Iterator[None]:
         yield
 
 
-def settle(core: Core, ledger: Ledger) -> None:
-    """Deals with a torn tail, then reads on. The caller holds the journal's lock."""
+def settle(core: Core, ledger: Ledger, *, unread: bool = False) -> None:
+    """Deals with a torn tail, then reads on. The caller holds the journal's lock.
+
+    ``unread`` says that the journal may not be readable up to its tail.
+    """
     ledger.refresh()
-    if ledger.has_tail:
+    if ledger.has_tail or (unread and ledger.exists):
         with Writer(ledger.journal, ledger.quarantine) as writer:
             writer.settle_tail(core.clock.read().now)
         ledger.refresh()

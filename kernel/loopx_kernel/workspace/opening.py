@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from loopx_kernel.errors import Damaged
@@ -21,7 +22,7 @@ def copy_opening(layout: Layout, ledger: GoalLedger, *, files: Files) -> None:
 
     Durable on return. The caller holds the goal's lock.
     """
-    fields, start = _first_line(ledger)
+    fields, start = _opening_of(ledger)
     layout.make_goal(ledger.name, files)
     with Writer(ledger.journal, ledger.quarantine) as writer:
         ledger.take(writer.append(fields, start))
@@ -29,28 +30,33 @@ def copy_opening(layout: Layout, ledger: GoalLedger, *, files: Files) -> None:
 
 def read_opening(ledger: GoalLedger) -> None:
     """Folds the first line a goal's journal will have, where nobody wrote it yet."""
-    fields, start = _first_line(ledger)
+    ledger.foresee(decode(first_line(ledger)[:-1], 0))
+
+
+def first_line(ledger: GoalLedger) -> bytes:
+    """The first line of a goal's journal as it must be, with its newline."""
+    fields, start = _opening_of(ledger)
     raw, _ = encode(fields, seq=1, prev=start.head)
-    ledger.foresee(decode(raw[:-1], 0))
+    return raw
 
 
-def has_traces(layout: Layout, goal_id: str, *, files: Files) -> bool:
-    """Whether files tell of a goal: then its journal had begun."""
-    if layout.spend(goal_id).exists() or any(layout.leases(goal_id).glob("*.json")):
-        return True
-    return any(
-        entry["id"] == goal_id for entry in RegistryFile(layout.registry, files).read() or ()
-    )
+def trace_of(layout: Layout, goal_id: str, *, files: Files) -> Path | None:
+    """A file that tells of a goal: then its journal had begun."""
+    found = [layout.spend(goal_id), *sorted(layout.leases(goal_id).glob("*.json"))]
+    entries = RegistryFile(layout.registry, files).read() or ()
+    if any(entry["id"] == goal_id for entry in entries):
+        found.append(layout.registry)
+    return next((path for path in found if path.exists()), None)
 
 
-def _first_line(ledger: GoalLedger) -> tuple[dict[str, Any], Position]:
+def _opening_of(ledger: GoalLedger) -> tuple[dict[str, Any], Position]:
     journal = ledger.house.journal
     line = line_with_seq(journal, ledger.opened.seq)
     if line is None:
         raise Damaged(
             "journal_damaged",
             f"The opening of {ledger.name} is not where it was in the workspace journal",
-            next="loopx event verify",
+            next="loopx repair journal --goal _workspace",
             path=str(journal.path),
         )
     fields = {key: value for key, value in line.record.items() if key not in _CHAIN}

@@ -49,6 +49,7 @@ class Order:
     with the command's name and the actor they make the ``request`` digest.
     ``house`` sends it to the workspace journal; ``both`` takes the workspace's
     lock as well as the goal's; ``starts_work`` refuses it while the todo list drifts.
+    ``repairs`` says what damage does not stop it: that of files, or of the journal itself.
     """
 
     goal_id: str
@@ -60,6 +61,7 @@ class Order:
     house: bool = False
     both: bool = False
     starts_work: bool = False
+    repairs: Literal["file", "journal"] | None = None
 
     @property
     def name(self) -> str:

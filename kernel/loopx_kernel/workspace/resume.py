@@ -11,6 +11,7 @@ from typing import TypeVar
 from pydantic import ValidationError
 
 from loopx_kernel.domain.canonical import digest
+from loopx_kernel.domain.records import Head
 from loopx_kernel.domain.roster import WorkspaceState
 from loopx_kernel.domain.state import GoalState
 from loopx_kernel.errors import Damaged
@@ -62,19 +63,19 @@ def save(
     )
 
 
-def rolled_back(path: Path, seen: Checkpoint, last_seq: int, head: str | None) -> Damaged | None:
+def rolled_back(path: Path, seen: Head, last_seq: int, now: str | None) -> Damaged | None:
     """The damage of a journal that no longer holds a head seen earlier, or ``None``.
 
-    ``head`` is the hash that stands at the seen line's place now.
+    ``now`` is the hash that stands at the seen line's place now.
     """
-    if head == seen.head:
+    if now == seen.head:
         return None
     shorter = last_seq < seen.seq
     return Damaged(
         "rolled_back",
         f"{path} {'ends before' if shorter else 'no longer holds'} "
         f"line {seen.seq}, which was seen earlier",
-        next="restore the journal from a backup",
+        next="loopx repair journal",
         path=str(path),
         line=seen.seq,
         kind="shorter" if shorter else "rewritten",

@@ -29,6 +29,7 @@ from loopx_kernel.workspace.commit import (
     append,
     as_event,
     event_fields,
+    mended,
     note_rebuilt,
     receipt_of,
     recorded,
@@ -141,10 +142,7 @@ def sign_and_append(core: Core, unsigned: Unsigned, key: PrivateKey) -> Done[Any
         done = recorded(ledger, order)
         if done is not None:
             return done
-        if isinstance(ledger, GoalLedger):
-            note_rebuilt(core, ledger, Materials(core).catch_up(ledger, order))
-        else:
-            Materials(core).require_room(order)
+        _make_ready(core, ledger, order)
         reading = core.clock.read()
         payload = _decided_again(ledger, unsigned, reading)
         event = _as_line(ledger, unsigned, payload, signature, reading.now)
@@ -157,8 +155,22 @@ def sign_and_append(core: Core, unsigned: Unsigned, key: PrivateKey) -> Done[Any
         return Done(receipt_of(line), unsigned.object_id, ledger.state)
 
 
+def _make_ready(core: Core, ledger: Ledger, order: Order) -> None:
+    """Brings level what a crash left behind; a repair is not stopped by other damage."""
+    if order.repairs == "journal":
+        return
+    if isinstance(ledger, GoalLedger):
+        note_rebuilt(core, ledger, Materials(core).catch_up(ledger, order))
+    elif order.repairs is None:
+        Materials(core).require_room(order)
+
+
 def _level(core: Core, order: Order) -> Ledger:
     core.house.refresh()
+    if order.repairs == "journal":
+        ledger = mended(core, order.goal_id)
+        ledger.require_whole()
+        return ledger
     core.house.require_whole()
     if order.house:
         return core.house

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -33,18 +34,31 @@ class Page:
     behind: bool = False
     drift: tuple[Difference, ...] = ()
     changed_at: datetime | None = None
-    problem: str = ""
+    problem: LoopxError | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
     """What the file shows now: its bytes, the ``seq`` it was rendered at (0: no file), what
-    stands after the kernel's part where that is untouched, and what a person changed."""
+    stands after the kernel's part where that is untouched, and what a person changed.
+    ``settled`` says that a person decided about that change already."""
 
     data: bytes | None
     seq: int
     rest: str | None = None
     drift: tuple[Difference, ...] = ()
+    settled: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Edited:
+    """The file as a person left it: its SHA-256, what they changed, and that as a unified
+    diff from what the kernel had written."""
+
+    path: str
+    digest: str
+    drift: tuple[Difference, ...] = ()
+    diff: tuple[str, ...] = ()
 
 
 class StateFile:
@@ -60,13 +74,13 @@ class StateFile:
         try:
             data = read_state(self.path, files=self._core.files)
         except LoopxError as error:
-            return Page(self.path, problem=error.message)
+            return Page(self.path, problem=error)
         if data is None:
             return Page(self.path, missing=True)
         shown = self._judge(data, self._ledger.state)
         return Page(
             self.path,
-            behind=not shown.drift and shown.seq < self._ledger.state.list_seq,
+            behind=not shown.drift and (shown.settled or shown.seq < self._ledger.state.list_seq),
             drift=shown.drift,
             changed_at=self._changed_at() if shown.drift else None,
         )
@@ -74,6 +88,22 @@ class StateFile:
     def show(self) -> Shown:
         """What the file shows: everything up to its ``seq`` was materialised."""
         return self._judge(read_state(self.path, files=self._core.files), self._ledger.state)
+
+    def edited(self) -> Edited:
+        """What a person changed, for showing it to a person; changes nothing.
+
+        Raises ``Storage`` where the file cannot be read.
+        """
+        shown = self.show()
+        data, drift = shown.data, shown.drift
+        name, digest = self._core.shown(self.path), hashlib.sha256(data or b"").hexdigest()
+        if data is None or not drift:
+            return Edited(name, digest)
+        from loopx_kernel.store.state_file import edit_as_diff
+
+        text = to_text(data)
+        seen = self._rendered_from(_seq(_parse(text)))
+        return Edited(name, digest, drift, edit_as_diff(text, header_of(seen), rows_of(seen)))
 
     def bring_level(self, shown: Shown) -> tuple[Difference, ...]:
         """Renders the file again unless a person's edit must be settled first.
@@ -105,14 +135,29 @@ class StateFile:
         if rest is not None:
             return Shown(data, likely.list_seq, rest)
         parsed = _parse(text)
-        return Shown(data, max(1, _seq(parsed)), drift=self._drift(parsed))
+        seq = max(1, _seq(parsed))
+        if self._is_settled(data):
+            return Shown(data, seq, settled=True)
+        return Shown(data, seq, drift=self._drift(parsed))
+
+    def _is_settled(self, data: bytes) -> bool:
+        settled = self._ledger.state.settled.get(self._core.shown(self.path))
+        return settled is not None and hashlib.sha256(data).hexdigest() == settled
 
     def _write(self, shown: Shown) -> bool:
         from loopx_kernel.store.disk import make_folder
 
         make_folder(self.path.parent, files=self._core.files)
+        if shown.settled and shown.data is not None:
+            self._keep(shown.data)
         content = to_bytes(self._content(shown))
         return replace_rendered(self.path, shown.data, content, files=self._core.files)
+
+    def _keep(self, data: bytes) -> None:
+        from loopx_kernel.store.quarantine import set_aside
+
+        folder, at = self._ledger.quarantine, self._core.clock.read().now
+        set_aside(folder, "drift", [data], at=at, files=self._core.files)
 
     def _content(self, shown: Shown) -> str:
         state = self._ledger.state
@@ -138,17 +183,19 @@ class StateFile:
         seq = _seq(parsed)
         if is_own_rendering(parsed) and seq != state.list_seq:
             return ()
-        shown = state if seq in (0, state.list_seq) else self._state_at(seq)
         return tuple(
             Difference(item.kind, item.todo_id, item.line or 0, item.text)
-            for item in drift(parsed, rows_of(shown))
+            for item in drift(parsed, rows_of(self._rendered_from(seq)))
         )
 
-    def _state_at(self, seq: int) -> GoalState:
+    def _rendered_from(self, seq: int) -> GoalState:
         """The state the file was rendered from; replayed, as this is rare."""
+        if seq in (0, self._ledger.state.list_seq):
+            return self._ledger.state
         from loopx_kernel.workspace.history import state_at
 
-        return state_at(self._ledger, seq)
+        state: GoalState = state_at(self._ledger, seq)
+        return state
 
     def _changed_at(self) -> datetime | None:
         try:

@@ -23,6 +23,7 @@ from loopx_kernel.workspace.materials import Materials
 if TYPE_CHECKING:
     from loopx_kernel.trust.keys import PrivateKey
     from loopx_kernel.workspace.agents import Agents
+    from loopx_kernel.workspace.drifts import Drifts
     from loopx_kernel.workspace.events import Events
     from loopx_kernel.workspace.gates import Gates
     from loopx_kernel.workspace.goals import Goals
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from loopx_kernel.workspace.orders import Done
     from loopx_kernel.workspace.owners import Owners
     from loopx_kernel.workspace.quota import Quota
+    from loopx_kernel.workspace.repairs import Repairs
     from loopx_kernel.workspace.signing import Unsigned
     from loopx_kernel.workspace.sources import Sources
     from loopx_kernel.workspace.todos import Todos
@@ -303,11 +305,25 @@ class Workspace:
         return Handoffs(self._core)
 
     @cached_property
+    def drift(self) -> Drifts:
+        """Edits of the todo list by hand."""
+        from loopx_kernel.workspace.drifts import Drifts
+
+        return Drifts(self._core)
+
+    @cached_property
     def history(self) -> History:
         """Goals as they stood at an earlier line."""
         from loopx_kernel.workspace.history import History
 
         return History(self._core)
+
+    @cached_property
+    def repairs(self) -> Repairs:
+        """Damage, and the way out of it."""
+        from loopx_kernel.workspace.repairs import Repairs
+
+        return Repairs(self._core)
 
     @cached_property
     def events(self) -> Events:

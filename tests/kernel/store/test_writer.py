@@ -223,14 +223,56 @@ def test_a_repair_cuts_after_the_last_good_line_and_keeps_the_rest(tmp_path: Pat
     journal.path.write_bytes(data)
     good = journal.read().position
     with writer_of(journal) as writer:
-        copy = writer.cut_after(good, AT)
-        assert writer.cut_after(good, AT) is None
         with pytest.raises(Conflict):
-            writer.cut_after(Position(good.offset - 1, 1, good.head), AT)
-    assert copy is not None
+            writer.mend(event(4), Position(good.offset - 1, 1, good.head))
+        assert journal.path.read_bytes() == data
+        line = writer.mend(event(4), good)
+    assert (line.seq, line.offset) == (2, good.offset)
+    (copy,) = (tmp_path / "quarantine").iterdir()
     assert copy.read_bytes() == data[good.offset :]
-    append(journal, 2)
-    assert seqs(journal) == [1, 2]
+    assert [line.event_id for line in journal.read().lines] == ["e-1", "e-4"]
+    append(journal, 5)
+    assert seqs(journal) == [1, 2, 3]
+
+
+@pytest.mark.parametrize("at", range(1, 14))
+def test_a_failing_call_leaves_the_journal_cut_and_repaired_or_as_it_was(
+    tmp_path: Path, at: int
+) -> None:
+    journal = journal_in(tmp_path, 3)
+    data = journal.path.read_bytes().replace(b'"T2"', b'"T9"')
+    journal.path.write_bytes(data)
+    good = journal.read().position
+    with writer_of(journal, FailingFiles(at)) as writer:
+        try:
+            writer.mend(event(4), good)
+        except Storage as error:
+            recorded = error.code == "durability_unknown"
+        else:
+            recorded = True
+    ids = [line.event_id for line in journal.read().lines]
+    assert ids == (["e-1", "e-4"] if recorded else ["e-1"])
+    if recorded:
+        (copy,) = (tmp_path / "quarantine").iterdir()
+        assert copy.read_bytes() == data[good.offset :]
+    else:
+        assert journal.path.read_bytes() == data
+    assert not list(tmp_path.glob(".events*"))
+
+
+def test_a_journal_without_a_good_line_begins_anew(tmp_path: Path) -> None:
+    journal = journal_in(tmp_path, 2)
+    opening = journal.path.read_bytes().splitlines(keepends=True)[0]
+    head = journal.read(limit=1).position
+    for content in (b"rubbish\n", None):
+        journal.path.unlink()
+        if content is not None:
+            journal.path.write_bytes(content)
+        with writer_of(journal) as writer:
+            writer.mend(event(4), head, opening=opening)
+        assert [line.event_id for line in journal.read().lines] == ["e-1", "e-4"]
+    (copy,) = (tmp_path / "quarantine").iterdir()
+    assert copy.read_bytes() == b"rubbish\n"
 
 
 LIMITED = """

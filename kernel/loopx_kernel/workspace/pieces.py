@@ -1,0 +1,175 @@
+"""The materialised files one by one: what each should be, and writing it anew."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from loopx_kernel.domain.records import Todo
+from loopx_kernel.domain.roster import WorkspaceState
+from loopx_kernel.domain.state import GoalState
+from loopx_kernel.errors import Damaged, LoopxError
+from loopx_kernel.store.disk import discard
+from loopx_kernel.store.lease_file import LeaseFile
+from loopx_kernel.store.owners_file import OwnersFile
+from loopx_kernel.store.quarantine import digest_of, set_file_aside
+from loopx_kernel.store.records import Level, Verdict, compare
+from loopx_kernel.store.registry_file import RegistryFile
+from loopx_kernel.store.spend_file import SpendFile
+from loopx_kernel.views.records import lease_record, registry_entry, spend_lines
+from loopx_kernel.workspace.core import Core
+from loopx_kernel.workspace.opening import read_opening
+
+DAMAGED = (Level.DAMAGED, Level.AHEAD)
+"""What no writer mends by itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One file. Its right content depends on ``key`` alone; ``level`` tells how it stands,
+    ``audit`` how all of it stands, and ``write`` puts it right whatever stood there."""
+
+    path: Path
+    key: Any
+    level: Callable[[], Verdict]
+    write: Callable[[], None]
+    todo_id: str | None = None
+    audit: Callable[[], Verdict] | None = None
+
+    def audited(self) -> Verdict:
+        """How all of the file stands; one that cannot be read is damaged."""
+        try:
+            return (self.audit or self.level)()
+        except LoopxError as error:
+            return Verdict(Level.DAMAGED, what=error.message)
+
+
+class Pieces:
+    """The files of one workspace, all but the state files."""
+
+    def __init__(self, core: Core) -> None:
+        self.core = core
+        self.registry = RegistryFile(core.layout.registry, core.files)
+        self.owners = OwnersFile(core.layout.owners, core.files)
+
+    def of_goal(self, state: GoalState) -> Iterator[Piece]:
+        """The quota ledger and the leases of a goal, and lease files of no lease."""
+        spend, since = self.spend(state), partial(spend_lines, state)
+        write = partial(spend.write_all, since)
+        audit = partial(spend.audit, since)
+        yield Piece(spend.path, state.spend_seq, partial(spend.level, since), write, audit=audit)
+        leased = [todo for todo in state.todos.values() if todo.lease is not None]
+        for todo in leased:
+            file, record = self.lease(state, todo), lease_record(state, todo)
+            level, write = partial(file.level, record), partial(file.write, record)
+            yield Piece(file.path, record["seq"], level, write, todo.id)
+        known = {todo.id for todo in leased}
+        for path in sorted(self.core.layout.leases(state.goal_id).glob("*.json")):
+            if path.stem not in known:
+                remove = partial(discard, path, files=self.core.files)
+                yield Piece(path, None, _of_no_lease, remove, path.stem)
+
+    def of_house(self) -> tuple[Piece, Piece]:
+        """The registry as a whole, and the owners file."""
+        lines, seq = self.owner_lines(), self.core.house.state.owners_seq
+        return (
+            Piece(self.registry.path, None, self._whole_registry, self._write_registry),
+            Piece(
+                self.owners.path,
+                seq,
+                partial(self.owners.level, lines, seq),
+                partial(self.owners.write, lines, seq),
+            ),
+        )
+
+    def entry_of(self, state: GoalState) -> Piece:
+        """One goal's entry in the registry."""
+        entry = registry_entry(state)
+        level, write = partial(self.registry.level, entry), self._write_registry
+        return Piece(self.registry.path, (state.goal_id, state.registry_seq), level, write)
+
+    def renew(self, pieces: Iterable[Piece], settled: Mapping[str, str], folder: Path) -> None:
+        """Writes anew each file that still has the content a person decided to have replaced,
+        which is copied to quarantine first. The caller holds the locks."""
+        core = self.core
+        for piece in pieces if settled else ():
+            wanted = settled.get(core.shown(piece.path))
+            if wanted is None or digest_of(piece.path, files=core.files) != wanted:
+                continue
+            at, reason = core.clock.read().now, f"repair-{piece.path.name}"
+            set_file_aside(folder, reason, piece.path, at=at, files=core.files)
+            piece.write()
+
+    def is_settled(self, path: Path, state: GoalState | WorkspaceState) -> bool:
+        """Whether a person decided to have this content replaced, and that is still to come."""
+        name = self.core.shown(path)
+        settled = self.core.house.state.settled.get(name) or state.settled.get(name)
+        try:
+            return settled is not None and digest_of(path, files=self.core.files) == settled
+        except LoopxError:
+            return False
+
+    def owner_lines(self) -> list[str]:
+        """The present owners as lines of an OpenSSH allowed_signers file."""
+        from loopx_kernel.trust.owners import Owner, render_line
+
+        return [
+            render_line(Owner(owner.name, owner.key, owner.fingerprint, owner.allow_unattended))
+            for owner in self.core.house.state.present_owners
+        ]
+
+    def spend(self, state: GoalState) -> SpendFile:
+        """The quota ledger of a goal."""
+        return SpendFile(self.core.layout.spend(state.goal_id), self.core.files)
+
+    def lease(self, state: GoalState, todo: Todo) -> LeaseFile:
+        """The lease file of a todo."""
+        return LeaseFile(self.core.layout.lease(state.goal_id, todo.id), self.core.files)
+
+    def _whole_registry(self) -> Verdict:
+        states = self._states()
+        for entry in self.registry.read() or ():
+            if entry["id"] not in states:
+                return Verdict(
+                    Level.DAMAGED,
+                    found_digest=compare(entry, None, seq_key="revision").found_digest,
+                    what=f"it tells of a goal {entry['id']} that was never opened",
+                )
+        for goal_id, state in states.items():
+            verdict = self.registry.level(registry_entry(state))
+            if verdict.level in DAMAGED and self.core.goal(goal_id).damage is None:
+                return verdict
+        return Verdict(Level.SAME)
+
+    def _write_registry(self) -> None:
+        """All entries from the journals. Of a goal whose journal is damaged a sound entry is
+        kept: it may tell of more than can be read."""
+        kept: dict[str, Any] = {}
+        with contextlib.suppress(Damaged):
+            kept = {entry["id"]: entry for entry in self.registry.read() or ()}
+        entries: list[Mapping[str, Any]] = []
+        for goal_id, state in self._states().items():
+            entry = kept.get(goal_id)
+            whole = self.core.goal(goal_id).damage is None
+            sound = compare(entry, None, seq_key="revision").level is Level.SAME
+            entries.append(registry_entry(state) if whole or not entry or not sound else entry)
+        self.registry.write_all(entries)
+
+    def _states(self) -> dict[str, GoalState]:
+        """The states of all goals, as far as their journals can be read."""
+        found = {}
+        for goal_id in self.core.house.state.goals:
+            ledger = self.core.goal(goal_id)
+            ledger.refresh()
+            if ledger.state.rules is None:
+                read_opening(ledger)
+            found[goal_id] = ledger.state
+        return found
+
+
+def _of_no_lease() -> Verdict:
+    return Verdict(Level.AHEAD, what="it is a lease the journal knows nothing of")
