@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, Generic, Literal, TypeVar
 
 from loopx_kernel.clock import Reading, format_time
@@ -84,7 +85,13 @@ class Event(Record):
     @property
     def actor(self) -> Actor:
         """The actor of this line."""
-        return Actor(kind=self.actor_kind, id=self.actor_agent_id)
+        return _actor(self.actor_kind, self.actor_agent_id)
+
+
+@lru_cache(maxsize=256)
+def _actor(kind: ActorKind, name: str) -> Actor:
+    # A journal names the same few on nearly every line.
+    return Actor(kind=kind, id=name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -152,6 +152,8 @@ class GoalLedger(Ledger):
         fold.check(self.state, name, payload, facts)
 
     def verdict(self, event: Event) -> Verdict:
+        if event.actor_kind != "owner":
+            return UNSIGNED
         if event.seq == 1:
             return self.house.opening_verdict(event, self.opened)
         cuts = (*self.state.cuts, *_cut_by(event))
