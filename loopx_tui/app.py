@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from loopx_kernel.text import safe
 from textual.app import App
@@ -16,14 +19,22 @@ from textual.screen import Screen
 
 from loopx_tui import strings
 from loopx_tui.ending import Ending
-from loopx_tui.feed import Feed, Feeding, Snapshot, Told
-from loopx_tui.presentation.header import Place
-from loopx_tui.screens.main import MainScreen
+from loopx_tui.presentation.header import Bar, Place, header
+from loopx_tui.presentation.pen import Pen
+from loopx_tui.screens.opening import OpeningScreen
 from loopx_tui.theme_files import available, choose
 from loopx_tui.themes import DEFAULT, Theme, suggested, to_textual
+from loopx_tui.thrift import thrift
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     from loopx_tui.decisions import Ledger
+    from loopx_tui.feed import Feeding
+    from loopx_tui.screens.main import MainScreen
+    from loopx_tui.screens.review import ReviewScreen
+    from loopx_tui.telling import Telling
+    from loopx_tui.told import Snapshot, Told
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +53,6 @@ class LoopxApp(App[None]):
     """One workspace on one screen. ``feed`` and ``clock`` are others in tests and pictures."""
 
     TITLE = strings.APP
-    CSS_PATH = "styles/loopx.tcss"
     ENABLE_COMMAND_PALETTE = False
     BINDINGS: ClassVar[list[BindingType]] = []
 
@@ -58,9 +68,7 @@ class LoopxApp(App[None]):
         self.animation_level = "none"
         self.options = options
         self.keys: Mapping[str, str] = {}
-        self.feed: Feeding = feed or Feed(
-            options.path, goal_id=options.goal_id, read_only=options.read_only
-        )
+        self._feed = feed
         self._clock = clock
         self._place = place or _place(options)
         self._root = options.path
@@ -68,6 +76,10 @@ class LoopxApp(App[None]):
         self._notices: list[str] = []
         self._theme_name = ""
         self._watching: asyncio.Task[None] | None = None
+        self._telling: Telling | None = None
+        self.under_review: ReviewScreen | None = None
+        """The review opened last; it knows what became of its decision."""
+        self._held = ExitStack()
         fitting = suggested(self.console.color_system)
         # The default is known without reading a file.
         chosen = choose(options.theme or (None if fitting == DEFAULT.name else fitting))
@@ -76,22 +88,50 @@ class LoopxApp(App[None]):
             self._notices.append(chosen.notice)
 
     def get_default_screen(self) -> Screen[None]:
-        self.main = MainScreen(
+        return OpeningScreen(self._opening_header)
+
+    def _opening_header(self, width: int) -> Bar:
+        pen = Pen(self._clock(), ascii_only=self.options.ascii_only)
+        return header(self._place, None, None, mode="start", observed=None, pen=pen, width=width)
+
+    @cached_property
+    def feed(self) -> Feeding:
+        """Where the readings come from."""
+        from loopx_tui.feed import Feed
+
+        options = self.options
+        return self._feed or Feed(
+            options.path, goal_id=options.goal_id, read_only=options.read_only
+        )
+
+    @cached_property
+    def main(self) -> MainScreen:
+        """The screen with the panes; it is shown with the first reading."""
+        from loopx_tui.screens.main import MainScreen
+
+        return MainScreen(
             self._place,
             select=self.feed.select,
             clock=self._clock,
             ascii_only=self.options.ascii_only,
         )
-        # What the first resize would find out, so that the first paint is the right one.
-        self.main.add_class(*self.main.size_classes(self.size))
-        return self.main
 
     def on_mount(self) -> None:
+        self._hold_painting()
         if not self.is_headless:
-            Ending(self._leave).arm()
+            Ending(self._leave, lambda: self.last_words).arm()
 
     def on_ready(self) -> None:
+        self._paint()
         self.call_after_refresh(self._begin)
+
+    def _hold_painting(self) -> None:
+        """Until ``_paint``: Textual lays a new screen out and resumes it, and paints for both."""
+        self._held.enter_context(self.batch_update())
+
+    def _paint(self) -> None:
+        self._held.close()
+        self.screen.refresh()
 
     def _begin(self) -> None:
         """After the first paint: the slow imports, the keys, the first reading."""
@@ -104,12 +144,40 @@ class LoopxApp(App[None]):
         for notice in [*self._notices, *keymap.notices]:
             self.notify(notice, severity="warning", markup=False)
 
-    def on_snapshot(self, snapshot: Snapshot) -> None:
+    async def on_snapshot(self, snapshot: Snapshot) -> None:
         self._root = snapshot.told.root
         if self._watching is None:
             self._watching = asyncio.create_task(self.feed.watch())
+            await self._open_main()
         self.main.take(snapshot)
         self._say_unknown_goal(snapshot.told)
+        if snapshot.told.view is not None and self.main.settled and not self.is_headless:
+            self.run_worker(self._teller().tell(snapshot.told.view), group="telling")
+
+    async def _open_main(self) -> None:
+        self._hold_painting()
+        # What the first resize would find out, so that the first paint is the right one.
+        self.main.add_class(*self.main.size_classes(self.size))
+        await self.push_screen(self.main)
+        self.main.call_after_refresh(self._paint)
+
+    def _teller(self) -> Telling:
+        if self._telling is None:
+            from loopx_tui.notices import state_folder
+            from loopx_tui.telling import Telling
+
+            self._telling = Telling(
+                write=self._send,
+                complain=lambda text: self.notify(text, severity="warning", markup=False),
+                environ=os.environ,
+                folder=None if self.options.demo else state_folder(),
+            )
+        return self._telling
+
+    def _send(self, sequence: str) -> None:
+        # Textual has no public way to send a sequence of one's own.
+        if self._driver is not None and sequence:
+            self._driver.write(sequence)
 
     def _say_unknown_goal(self, told: Told) -> None:
         asked, self._asked_goal = self._asked_goal, None
@@ -125,16 +193,27 @@ class LoopxApp(App[None]):
                 markup=False,
             )
 
+    @property
+    def last_words(self) -> str:
+        """What became of a decision under way when the app ended; empty without one."""
+        return self.under_review.last_words if self.under_review else ""
+
     def on_unmount(self) -> None:
         self.feed.stop()
+        if self._telling is not None:
+            self._telling.end()
         if self._watching is not None:
             self._watching.cancel()
 
     def on_app_focus(self) -> None:
-        self.main.refocused()
+        self._refocused()
 
     def on_app_blur(self) -> None:
-        self.main.refocused()
+        self._refocused()
+
+    def _refocused(self) -> None:
+        if self._watching is not None:
+            self.main.refocused()
 
     def open_ledger(self) -> Ledger:
         """A workspace of its own for a decision; for worker threads."""
@@ -162,6 +241,10 @@ class LoopxApp(App[None]):
         self._theme_name = theme.name
         self.register_theme(to_textual(theme, in_colour=not self.no_color))
         self.theme = f"loopx-{theme.name}"
+
+    def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
+        # All painting comes through here; Textual has no public place for it.
+        super()._display(screen, thrift(renderable))
 
     def _leave(self, status: int) -> None:
         self.exit(return_code=status)

@@ -169,6 +169,8 @@ COMMANDS: Final[tuple[Command, ...]] = (
             _loopx("loopx gate defer {object}{goal} --until TIME", "gate"), no_signing),
     Command("review.reason", "reason", "Write the reason that is signed with the decision.", "e",
             "review", "reason", footer=True),
+    Command("review.key", "other key", "Sign with the next of your keys that can.", "K",
+            "review", "next_key", footer=True),
     Command("review.copy", "copy", "Copy the text of the review.", "y", "review", "copy",
             footer=True, loopx=_loopx("loopx gate show {object}{goal}", "gate")),
     Command("review.up", "up", "Scroll one line up.", "up,k", "review", "scroll_by(-1)"),

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
 
 from loopx_kernel.clock import parse_duration, parse_time
 from loopx_kernel.errors import Conflict, Denied, LoopxError, UsageError
 
+from loopx_tui import strings
+
 if TYPE_CHECKING:
     from datetime import datetime
+    from pathlib import Path
 
     from loopx_kernel.domain.gate import Outcome
     from loopx_kernel.domain.records import Gate
@@ -22,9 +26,16 @@ if TYPE_CHECKING:
     from loopx_tui.decisions import Ledger
 
 
+Fate = Literal["recorded", "not recorded", "unknown"]
+"""Whether a decision is in the journal; ``unknown`` while it is on its way there, too."""
+
+
 @dataclass(frozen=True, slots=True)
 class Look:
-    """One look at a gate: the goal's view it stands in, and who could sign."""
+    """One look at a gate: the goal's view it stands in, and who could sign.
+
+    ``keys`` are all that can sign here, ``key`` the one that would.
+    """
 
     view: GoalView
     gate: Gate
@@ -32,6 +43,7 @@ class Look:
     key: KeyChoice | None
     key_problem: str
     read_only: bool
+    keys: tuple[KeyChoice, ...] = ()
 
     @property
     def open(self) -> bool:
@@ -42,6 +54,13 @@ class Look:
     def no_signing(self) -> str:
         """Why nothing can be signed here; empty if something can."""
         return "This workspace is open read-only" if self.read_only else self.key_problem
+
+    def with_next_key(self) -> Look:
+        """The same look with the key that follows; itself where there is no other."""
+        if self.key not in self.keys:
+            return self
+        place = self.keys.index(self.key) + 1
+        return replace(self, key=self.keys[place % len(self.keys)])
 
 
 class Desk:
@@ -57,27 +76,40 @@ class Desk:
         self._open = open_ledger
         self._ledger: Ledger | None = None
         self._lock = threading.Lock()
+        self.fate: Fate = "not recorded"
+        """What became of the last ``append``; right even where nobody waited for its result."""
 
-    def look(self) -> Look:
-        """The gate as it is now; ``unknown_gate`` where there is none."""
+    def look(self, wanted: KeyChoice | None = None) -> Look:
+        """The gate as it is now; ``unknown_gate`` where there is none.
+
+        The key ``wanted`` would sign, if it still can, else the first that can.
+        """
         with self._lock:
-            return self._look()
+            return self._look(wanted)
 
     def fix(
-        self, shown: Gate, outcome: Outcome, reason: str, until: str = ""
+        self,
+        shown: Gate,
+        outcome: Outcome,
+        reason: str,
+        until: str = "",
+        *,
+        wanted: KeyChoice | None = None,
     ) -> tuple[Unsigned, KeyChoice]:
         """The statement of this decision about the gate as it was shown; writes nothing.
 
         ``until`` is a time as ``parse_until`` takes it, for a deferral. Raises
         ``stale_decision`` where the gate is not what was shown any more, and
-        ``no_key`` where nobody could sign.
+        ``no_key`` where nobody could sign, or not with the key ``wanted``.
         """
         from loopx_kernel.domain.gate import DecideGate
 
         with self._lock:
-            key = self._look().key
+            key = self._look(wanted).key
             if key is None or key.owner is None:
                 raise Denied("no_key", "No key can sign here", next="loopx doctor")
+            if wanted is not None and not _is_same(key, wanted):
+                raise Denied("no_key", f"{wanted.path} cannot sign any more", next="loopx doctor")
             ledger = self._opened()
             command = DecideGate(
                 gate_id=self.gate_id,
@@ -104,9 +136,29 @@ class Desk:
             return self._opened().keys.unlock(key, passphrase)
 
     def append(self, unsigned: Unsigned, key: Any) -> Done[Any]:
-        """Signs and appends; the event is durable on return."""
+        """Signs and appends; the event is durable on return, and ``fate`` says so."""
         with self._lock:
-            return self._opened().append(unsigned, key)
+            ledger = self._opened()
+            self.fate = "unknown"
+            try:
+                done = ledger.append(unsigned, key)
+            except LoopxError as error:
+                if error.code != "durability_unknown":
+                    self.fate = "not recorded"
+                raise
+            self.fate = "recorded"
+            return done
+
+    @property
+    def fate_in_words(self) -> str:
+        """What became of the last ``append``, as a sentence."""
+        return strings.FATES[self.fate].format(gate=self.gate_id, goal=self.goal_id)
+
+    def failure(self, error: Exception) -> str:
+        """Why a decision was not made, or that it is not known whether it was."""
+        if self.fate == "unknown":
+            return f"{explain(error)}. {self.fate_in_words}"
+        return f"Not recorded: {explain(error)}"
 
     def verify_command(self, event_id: str, owner: str) -> str:
         """Commands that check a decision with ``ssh-keygen`` alone."""
@@ -125,13 +177,16 @@ class Desk:
             self._ledger = self._open()
         return self._ledger
 
-    def _look(self) -> Look:
+    def _look(self, wanted: KeyChoice | None = None) -> Look:
         ledger = self._opened()
         view = ledger.view(self.goal_id)
-        key, problem = pick_key(ledger.keys.choices())
+        keys, problem = usable_keys(ledger.keys.choices())
+        problem = _not_writable(ledger.root / ".loopx") or problem
+        same = (key for key in keys if wanted is not None and _is_same(key, wanted))
+        key = next(same, keys[0] if keys else None)
         for row in view.gates:
             if row.gate.id == self.gate_id:
-                return Look(view, row.gate, row.status, key, problem, ledger.read_only)
+                return Look(view, row.gate, row.status, key, problem, ledger.read_only, keys)
         raise UsageError("unknown_gate", f"There is no gate {self.gate_id} in {self.goal_id}")
 
 
@@ -151,15 +206,26 @@ def explain(error: Exception) -> str:
     return f"Unexpected failure, {type(error).__name__}; see what was recorded: loopx event list"
 
 
-def pick_key(choices: Sequence[KeyChoice]) -> tuple[KeyChoice | None, str]:
-    """The first key that can sign here, or ``None`` and the sentence that says why."""
-    for choice in choices:
-        if choice.usable and choice.owner is not None:
-            return choice, ""
+def usable_keys(choices: Sequence[KeyChoice]) -> tuple[tuple[KeyChoice, ...], str]:
+    """The keys that can sign here, or none of them and the sentence that says why."""
+    keys = tuple(choice for choice in choices if choice.usable and choice.owner is not None)
+    if keys:
+        return keys, ""
     if not choices:
-        return None, "No key of yours is set up: name one in LOOPX_KEY, or run `loopx connect`"
+        return (), "No key of yours is set up: name one in LOOPX_KEY, or run `loopx connect`"
     first = choices[0]
-    return None, first.problem or f"The key {first.path} is not enrolled here"
+    return (), first.problem or f"The key {first.path} is not enrolled here"
+
+
+def _not_writable(folder: Path) -> str:
+    """Why nothing could be recorded in ``folder``; empty if it could."""
+    if os.access(folder, os.F_OK) and not os.access(folder, os.W_OK):
+        return strings.NOT_WRITABLE
+    return ""
+
+
+def _is_same(key: KeyChoice, other: KeyChoice) -> bool:
+    return (key.path, key.fingerprint) == (other.path, other.fingerprint)
 
 
 @dataclass(frozen=True, slots=True)

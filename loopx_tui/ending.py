@@ -15,8 +15,8 @@ from typing import Any
 
 _LIMIT_SECONDS = 1.5
 _HANG_UP = 128 + signal.SIGHUP
-# Main screen, cursor, no mouse, no bracketed paste, no focus events, plain colours.
-_RESTORE = b"\x1b[?1049l\x1b[?25h\x1b[?1000;1003;1006;1015;2004;1004l\x1b[<u\x1b[0m"
+# Main screen, cursor, title, no mouse, no bracketed paste, no focus events, plain colours.
+_RESTORE = b"\x1b[?1049l\x1b[?25h\x1b[23;2t\x1b[?1000;1003;1006;1015;2004;1004l\x1b[<u\x1b[0m"
 
 
 class Ending:
@@ -24,11 +24,14 @@ class Ending:
 
     ``leave`` is called on the event loop with the exit status; where it does
     not get the process to its end in time, the terminal is restored as far as
-    it goes and the process ended from a thread.
+    it goes and the process ended from a thread, after ``last_words`` were written.
     """
 
-    def __init__(self, leave: Callable[[int], object]) -> None:
+    def __init__(
+        self, leave: Callable[[int], object], last_words: Callable[[], str] = lambda: ""
+    ) -> None:
         self._leave = leave
+        self._last_words = last_words
         self._begun = threading.Event()
         self._terminal = _terminal_state()
 
@@ -64,7 +67,8 @@ class Ending:
             if self._terminal is not None:
                 termios.tcsetattr(0, termios.TCSANOW, self._terminal)
             os.set_blocking(2, False)
-            os.write(2, _RESTORE)
+            words = self._last_words()
+            os.write(2, _RESTORE + f"{words}\r\n".encode() if words else _RESTORE)
         os._exit(status)
 
 

@@ -10,55 +10,15 @@ import asyncio
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol
-
-from textual.message import Message
+from typing import TYPE_CHECKING, Protocol
 
 from loopx_tui import strings
+from loopx_tui.told import Liveness, Snapshot, Told
 
 if TYPE_CHECKING:
-    from loopx_kernel.views.workspace import WorkspaceView
-    from loopx_kernel.workspace import EventRow
-
     from loopx_tui.reading import Reader
     from loopx_tui.watching import Change
-
-EVENTS_SHOWN = 500
-Liveness = Literal["start", "live", "polling", "down"]
-"""How changes are noticed; ``start`` until watching has begun."""
-
-
-@dataclass(frozen=True, slots=True)
-class Told:
-    """What one reading gave.
-
-    ``view`` is ``None`` where there is no workspace, and ``missing`` says so in
-    a sentence. ``events`` belong to ``goal_id``. ``observed`` is the time of
-    the last reading that differed; UTC.
-    """
-
-    root: Path
-    view: WorkspaceView | None = None
-    goal_id: str | None = None
-    events: tuple[EventRow, ...] = ()
-    observed: datetime | None = None
-    missing: str = ""
-    read_only: bool = False
-
-
-class Snapshot(Message):
-    """A reading for the screen; a later one stands for all before it."""
-
-    def __init__(self, told: Told, mode: Liveness, reason: str) -> None:
-        super().__init__()
-        self.told = told
-        self.mode = mode
-        self.reason = reason
-
-    def can_replace(self, message: Message) -> bool:
-        return isinstance(message, Snapshot)
 
 
 class Feeding(Protocol):

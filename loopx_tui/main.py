@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser
 from collections.abc import Sequence
 from pathlib import Path
 
-from loopx_tui import strings
-
-_DONE, _USAGE = 0, 2
+from loopx_tui.showing import add_screen_options, show
 
 
 def run() -> None:
@@ -37,40 +35,6 @@ def main(arguments: Sequence[str]) -> int:
     return show(Path(asked.path or os.environ.get("LOOPX_ROOT") or "."), asked)
 
 
-def show(path: Path, asked: Namespace | None = None, *, demo: bool = False) -> int:
-    """Runs the app on this terminal until it is quit; returns the exit status.
-
-    ``asked`` holds the options of ``add_screen_options``, their defaults where it is missing.
-    """
-    if not _has_terminal():
-        print(strings.NO_TERMINAL, file=sys.stderr)  # noqa: T201
-        return _USAGE
-    from loopx_tui.app import LoopxApp, Options
-
-    asked = asked or _parser().parse_args([])
-    app = LoopxApp(
-        Options(
-            path=path.absolute(),
-            goal_id=asked.goal or os.environ.get("LOOPX_GOAL") or None,
-            read_only=asked.read_only,
-            theme=asked.theme,
-            ascii_only=asked.ascii,
-            demo=demo,
-        )
-    )
-    app.run(mouse=not asked.no_mouse)
-    return app.return_code or _DONE
-
-
-def add_screen_options(parser: ArgumentParser) -> None:
-    """The options every way of showing the screen takes."""
-    parser.add_argument("--goal", metavar="ID", help="select this goal first")
-    parser.add_argument("--read-only", action="store_true", help="decide nothing from here")
-    parser.add_argument("--theme", metavar="NAME", help="colours; `t` takes the next one")
-    parser.add_argument("--no-mouse", action="store_true", help="leave the mouse to the terminal")
-    parser.add_argument("--ascii", action="store_true", help="plain characters for every glyph")
-
-
 def _parser() -> ArgumentParser:
     parser = ArgumentParser(
         prog="loopx-tui",
@@ -81,10 +45,6 @@ def _parser() -> ArgumentParser:
     parser.add_argument("path", nargs="?", help="where the workspace is; this folder by default")
     add_screen_options(parser)
     return parser
-
-
-def _has_terminal() -> bool:
-    return all(stream is not None and stream.isatty() for stream in (sys.__stdin__, sys.__stderr__))
 
 
 if __name__ == "__main__":

@@ -14,9 +14,11 @@ from loopx_kernel.views.goal import GoalView
 from loopx_kernel.views.workspace import Unread, WorkspaceView, workspace_view
 from loopx_kernel.workspace import EventRow, Workspace
 
-from loopx_tui.feed import EVENTS_SHOWN, Told
+from loopx_tui import strings
 from loopx_tui.presentation.goals import NOT_LOADED
+from loopx_tui.told import Told
 
+EVENTS_SHOWN = 500
 _PARTIAL_SECONDS = 0.1
 # A lease of another host is held this much longer than it says; see the kernel's grace.
 _GRACE = timedelta(seconds=60)
@@ -69,8 +71,11 @@ class Reader:
                 self._read_house(workspace)
             names = self._names(workspace, set(changed), everything or fresh, goal_id)
             yield from self._read_goals(workspace, names, goal_id)
-        except (LoopxError, OSError) as error:
+        except LoopxError as error:
             yield self._lost(str(error))
+        except OSError as error:
+            why = error.strerror or type(error).__name__
+            yield self._lost(strings.NOT_READ.format(path=error.filename or self._root, why=why))
 
     def _open(self) -> tuple[Workspace, bool]:
         """The workspace, and whether it was opened just now: another one may stand in its place."""

@@ -73,7 +73,7 @@ def _app(asked: Namespace) -> LoopxApp:
 
 
 def _parser() -> ArgumentParser:
-    from loopx_tui.main import add_screen_options
+    from loopx_tui.showing import add_screen_options
 
     parser = ArgumentParser(prog="loopx-tui shot", description="A picture of the screen as SVG.")
     parser.add_argument("path", nargs="?", default=".", help="where the workspace is")

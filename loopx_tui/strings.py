@@ -33,9 +33,12 @@ NO_QUOTA: Final = "How much of a goal's slots is used, and how fast"
 NO_MATCH: Final = "Nothing matches {needle}; {count} rows are hidden"
 MORE: Final = "… {count} more"
 
+INCOMPLETE_TAIL: Final = "1 incomplete line at the journal's end; it counts once it is whole"
+
 # Header
 NEED_YOU: Final = {True: "{count} needs you", False: "{count} need you"}
 ALERT_COUNT: Final = {True: "{count} alert", False: "{count} alerts"}
+TODO_COUNT: Final = {True: "{count} todo", False: "{count} todos"}
 GOAL_COUNT: Final = {True: "{read}/{all} goal", False: "{read}/{all} goals"}
 NOTHING_NEEDED: Final = "nothing needs you"
 VERIFIED: Final = "verified"
@@ -47,7 +50,8 @@ MODES: Final = {"start": "opening", "live": "live", "polling": "polling", "down"
 TINY_QUIT: Final = "q quit"
 
 # A workspace that is not there
-NO_WORKSPACE: Final = "There is no LoopX workspace here"
+NO_WORKSPACE: Final = "No LoopX workspace can be read here"
+NOT_READ: Final = "{path}: {why}"
 NO_WORKSPACE_HELP: Final = (
     ("loopx connect", "makes this folder a workspace and enrols you as its owner"),
     ("loopx-tui demo", "shows everything on a live throw-away workspace"),
@@ -65,6 +69,30 @@ NOTHING_TO_COPY: Final = "There is nothing under the cursor to copy"
 FILTER_PROMPT: Final = "filter {pane}; enter keeps it, escape shows all"
 NO_OTHER_THEME: Final = "There is no other theme"
 FEED_FAILED: Final = "Reading ended ({error}); the screen is old. Start again"
+
+# Telling people once
+NOTIFY_WRONG: Final = "config.yaml: notify is none, or has a command; it is left out"
+NOTIFY_FAILED: Final = "Your notify.command did not work: {why}"
+
+# Deciding
+KEYS_WAIT: Final = "Decisions open when this has stood still for a moment"
+NOT_WRITABLE: Final = "Nothing can be written to this workspace; it can only be looked at"
+DECIDED: Final = "{gate} is decided"
+NOT_READ_YET: Final = "The gate is not read"
+TOO_SMALL: Final = "This window is too small to read it; make it larger"
+READ_ON: Final = "Approving opens at the end of the text; scroll down to it"
+PROGRESS: Final = {
+    "fixing": "Fixing the statement …",
+    "unlocking": "Opening the key …",
+    "appending": "Recording …",
+}
+DECIDING: Final = "A decision is under way"
+FATES: Final = {
+    "recorded": "The decision about {gate} was recorded",
+    "not recorded": "The decision about {gate} was not recorded; it can be made again",
+    "unknown": "It is not known whether the decision about {gate} was recorded;"
+    " see: loopx gate show {gate} --goal {goal}",
+}
 
 # The command line
 NO_TERMINAL: Final = "loopx-tui needs a terminal. For text use: loopx status"

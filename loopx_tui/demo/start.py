@@ -37,7 +37,7 @@ def run(argv: Sequence[str]) -> int:
 
 
 def _options(argv: Sequence[str]) -> argparse.Namespace:
-    from loopx_tui.main import add_screen_options
+    from loopx_tui.showing import add_screen_options
 
     parser = argparse.ArgumentParser(
         prog="loopx-tui demo",
@@ -88,7 +88,7 @@ def _headless(place: Place, seconds: float | None) -> int:
 
 
 def _screen(place: Place, options: argparse.Namespace) -> int:
-    from loopx_tui.main import show
+    from loopx_tui.showing import show
 
     os.environ.update(place.screen_variables())
     return show(place.repo, options, demo=True)

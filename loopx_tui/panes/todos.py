@@ -9,6 +9,7 @@ from loopx_tui.panes.pane import GoalPane, Picture
 from loopx_tui.presentation import todos
 from loopx_tui.presentation.pen import Pen
 from loopx_tui.presentation.scene import Scene
+from loopx_tui.widgets.row_list import LIMIT
 
 if TYPE_CHECKING:
     from loopx_kernel.views.goal import GoalView
@@ -22,4 +23,6 @@ class TodosPane(GoalPane):
     EMPTY = strings.NO_TODOS
 
     def of_goal(self, goal: GoalView, scene: Scene, pen: Pen) -> Picture:
-        return Picture(todos.heading(goal, pen), todos.rows(goal, pen))
+        # A filter is for finding any of them.
+        rows = todos.rows(goal, pen, None if self.rows.needle else LIMIT)
+        return Picture(todos.heading(goal, pen), rows, more=len(goal.todos) - len(rows))

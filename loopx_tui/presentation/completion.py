@@ -21,6 +21,8 @@ COLUMNS = (
     Column("count", min=1, align="right", priority=2),
     Column("ids", min=6, flex=True, priority=1),
 )
+_MOST_IDS = 60
+"""More than the widest screen shows; a check can name thousands."""
 
 
 def heading(view: GoalView) -> Heading:
@@ -52,5 +54,8 @@ def _row(check: Check, pen: Pen) -> Row:
         held = Cell(f"{pen.glyph('held')} {name_of(check)}", "text-dim")
         return Row(key, (held, Cell(), Cell()))
     missing = Cell(f"{pen.glyph('missing')} {name_of(check)}", "repair")
-    ids = Cell(", ".join(map(safe, check.ids)), "text-dim")
+    named = [safe(one) for one in check.ids[:_MOST_IDS]]
+    if len(check.ids) > _MOST_IDS:
+        named.append(pen.glyph("ellipsis"))
+    ids = Cell(", ".join(named), "text-dim")
     return Row(key, (missing, Cell(str(check.count)), ids))

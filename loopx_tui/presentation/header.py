@@ -11,6 +11,7 @@ from loopx_kernel.text import safe
 from rich.cells import cell_len
 
 from loopx_tui import strings
+from loopx_tui.presentation.alerts import count as alert_count
 from loopx_tui.presentation.cells import Cell
 from loopx_tui.presentation.needs import count
 from loopx_tui.presentation.pen import Pen
@@ -44,6 +45,7 @@ class _Fact(NamedTuple):
     cell: Cell
     priority: int
     right: bool = False
+    short: Cell | None = None
 
 
 def header(
@@ -69,7 +71,10 @@ def header(
 
 
 def _place_facts(place: Place) -> list[_Fact]:
-    facts = [_Fact(Cell(strings.APP, "accent"), 1), _Fact(Cell(safe(place.path)), 3)]
+    path = safe(place.path)
+    name = path.rstrip("/").rpartition("/")[2]
+    short = Cell(f"…/{name}") if "/" in path.strip("/") else None
+    facts = [_Fact(Cell(strings.APP, "accent"), 1), _Fact(Cell(path), 3, short=short)]
     if place.user_host:
         facts.append(_Fact(Cell(safe(place.user_host), "text-dim"), 0))
     if place.demo:
@@ -80,7 +85,7 @@ def _place_facts(place: Place) -> list[_Fact]:
 
 
 def _ledger_facts(view: WorkspaceView, goal: GoalView | None, pen: Pen) -> list[_Fact]:
-    waiting, alerts = count(view), len(view.envelope.alert_reasons)
+    waiting, alerts = count(view), alert_count(view)
     facts = []
     if waiting:
         text = strings.NEED_YOU[waiting == 1].format(count=waiting)
@@ -113,7 +118,10 @@ def integrity(goal: GoalView, pen: Pen) -> Cell:
 def _fitted(facts: Sequence[_Fact], width: int) -> Bar:
     kept = list(facts)
     while _width(kept) > width and len(kept) > 1:
-        kept.remove(min(kept, key=lambda fact: fact.priority))
+        least = min(kept, key=lambda fact: fact.priority)
+        shorter = [_Fact(least.short, least.priority, least.right)] if least.short else []
+        place = kept.index(least)
+        kept[place : place + 1] = shorter
     return Bar(
         tuple(fact.cell for fact in kept if not fact.right),
         tuple(fact.cell for fact in kept if fact.right),

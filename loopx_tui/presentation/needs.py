@@ -37,7 +37,18 @@ def key_of(item: NeedsYou) -> str:
 
 def count(view: WorkspaceView) -> int:
     """How many things wait for a person, goals that cannot be read included."""
-    return len(view.needs_you) + len(_unreadable(view))
+    return len(view.needs_you) + len(unreadable(view))
+
+
+def keys(view: WorkspaceView) -> frozenset[str]:
+    """The keys of all rows."""
+    items = {key_of(item) for item in view.needs_you}
+    return frozenset(items | {unread_key(item) for item in unreadable(view)})
+
+
+def unread_key(item: Unread) -> str:
+    """The key of a goal's row while the goal cannot be read."""
+    return f"{item.goal_id}/unread"
 
 
 def heading(view: WorkspaceView, pen: Pen) -> Heading:
@@ -49,25 +60,31 @@ def heading(view: WorkspaceView, pen: Pen) -> Heading:
 
 def rows(view: WorkspaceView, pen: Pen) -> list[Row]:
     """Goals that cannot be read first, then everything that waits, oldest first."""
-    unread = [_unread_row(item) for item in _unreadable(view)]
+    unread = [_unread_row(item, unread_words(item, view)) for item in unreadable(view)]
     return unread + [_row(item, pen) for item in view.needs_you]
 
 
-def _unreadable(view: WorkspaceView) -> list[Unread]:
+def unreadable(view: WorkspaceView) -> list[Unread]:
+    """The goals that cannot be read, those still loading aside."""
     return [item for item in view.unread if item.reason != NOT_LOADED]
 
 
-def _unread_row(item: Unread) -> Row:
+def unread_words(item: Unread, view: WorkspaceView) -> str:
+    """Why a goal cannot be read; a path as seen from the ledger, for the reason to be seen too."""
+    return item.message.replace(f"{view.root}/.loopx/", "")
+
+
+def _unread_row(item: Unread, words: str) -> Row:
     cells = (
         Cell("damage", "alert"),
         Cell("damage", "alert"),
-        Cell(safe(item.message)),
+        Cell(safe(words)),
         Cell(safe(item.goal_id), "text-dim"),
         Cell(),
         Cell("blocks the goal", "text-dim"),
         Cell(strings.APP, "text-dim"),
     )
-    return Row(f"{item.goal_id}/unread", cells)
+    return Row(unread_key(item), cells)
 
 
 def _row(item: NeedsYou, pen: Pen) -> Row:

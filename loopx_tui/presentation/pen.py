@@ -80,6 +80,10 @@ class Pen:
         local = moment.astimezone(self._zone)
         return f"{local:%Y-%m-%d %H:%M:%S} ({format_time(moment)})"
 
+    def look_again(self, moment: datetime) -> None:
+        """Something else than a text of this pen will read differently at ``moment``."""
+        self._changes(moment)
+
     def _changes(self, moment: datetime) -> None:
         if moment > self.now and (self.next_change is None or moment < self.next_change):
             self.next_change = moment

@@ -137,13 +137,17 @@ def _signature(look: Look, reason: str) -> Iterator[Line]:
     if look.no_signing:
         yield Line(f"▲ {safe(look.no_signing)}", "alert")
     elif look.key is not None:
+        if len(look.keys) > 1:
+            place = look.keys.index(look.key) + 1
+            yield Line(f"  {'with':<9} key {place} of {len(look.keys)} that can sign here", "ask")
         yield from key_lines(look.key)
 
 
 def key_lines(key: KeyChoice) -> Iterator[Line]:
     """With which key a statement is signed, and how strong that is."""
     yield _field("as", key.owner or "nobody")
-    yield _field("key", f"{key.path}  {key.fingerprint}")
+    yield _field("key", str(key.path))
+    yield _field("", key.fingerprint)
     strong = key.level == "passphrase"
     yield Line(f"  {'strength':<9} {STRONG if strong else WEAK}", "text" if strong else "alert")
     if key.problem:

@@ -26,6 +26,7 @@ COLUMNS = (
     Column("note", min=10, max=34, flex=True, priority=4),
 )
 BAR = 8
+_NEWEST = 10**12 - 1
 _FOR_A_PERSON = "for a person"
 _ORDER = "damaged expired claimed gated waiting blocked free needs deferred".split()
 _LOOKS = {
@@ -67,16 +68,17 @@ def heading(view: GoalView, pen: Pen) -> Heading:
     counts: dict[str, int] = {}
     for row in view.todos:
         counts[state_of(row)] = counts.get(state_of(row), 0) + 1
-    figure = [Cell(f"{len(view.todos)} todos", "text-dim")]
+    total = len(view.todos)
+    figure = [Cell(strings.TODO_COUNT[total == 1].format(count=total), "text-dim")]
     for word in (*_ORDER, "done", "superseded", "cancelled"):
         if counts.get(word):
             figure.append(Cell(f" {counts[word]} {word}", _figure_style(word)))
     return Heading(strings.TODOS, safe(view.goal_id), tuple(figure))
 
 
-def rows(view: GoalView, pen: Pen) -> list[Row]:
-    """What is open first, by state; then what is finished, the newest on top."""
-    return [_row(row, pen) for row in sorted(view.todos, key=_place)]
+def rows(view: GoalView, pen: Pen, most: int | None = None) -> list[Row]:
+    """What is open first, by state; then what is finished, the newest on top; at most ``most``."""
+    return [_row(row, pen) for row in sorted(view.todos, key=_place)[:most]]
 
 
 def waits_for(todo: Todo) -> str:
@@ -85,12 +87,13 @@ def waits_for(todo: Todo) -> str:
     return " ".join(filter(None, (wait.kind, safe(wait.ref)))) if wait else ""
 
 
-def _place(row: TodoRow) -> tuple[int, str, int]:
-    word = state_of(row)
-    number = int(row.todo.id[1:]) if row.todo.id[1:].isdigit() else 0
+def _place(row: TodoRow) -> str:
+    """A text that sorts as the rows stand; thousands of tuples would wake the collector."""
+    word, todo = state_of(row), row.todo
     if word in _ORDER:
-        return _ORDER.index(word), row.todo.priority, number
-    return len(_ORDER), "", -row.todo.seq
+        number = int(todo.id[1:]) if todo.id[1:].isdigit() else 0
+        return f"{_ORDER.index(word):02}{todo.priority}\0{number:012}"
+    return f"{len(_ORDER):02}\0{_NEWEST - todo.seq:012}"
 
 
 def _row(row: TodoRow, pen: Pen) -> Row:

@@ -2,20 +2,38 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Protocol, cast
 
 from textual import work
-from textual.screen import Screen
 
 from loopx_tui import strings
 from loopx_tui.commands import BY_ID, Command, Situation
 from loopx_tui.panes.board import Board
+from loopx_tui.screens.steady import SteadyScreen
 
 if TYPE_CHECKING:
-    from loopx_tui.app import LoopxApp
+    from loopx_tui.decisions import Ledger
+    from loopx_tui.screens.review import ReviewScreen
 
 
-class ActingScreen(Screen[None]):
+class Host(Protocol):
+    """What commands need of the app."""
+
+    keys: Mapping[str, str]
+    under_review: ReviewScreen | None
+
+    def open_ledger(self) -> Ledger:
+        """A workspace of its own for a decision; for worker threads."""
+
+    def next_theme(self) -> str:
+        """Takes the theme that follows; returns the sentence that says which."""
+
+    def redraw(self) -> None:
+        """Draws the whole screen again, for a terminal that lost it."""
+
+
+class ActingScreen(SteadyScreen):
     """A screen with a board of panes on which the commands of scope ``main`` work."""
 
     board: Board
@@ -25,12 +43,9 @@ class ActingScreen(Screen[None]):
         raise NotImplementedError
 
     @property
-    def loopx(self) -> LoopxApp:
-        """The app, by its own type."""
-        from loopx_tui.app import LoopxApp
-
-        assert isinstance(self.app, LoopxApp)
-        return self.app
+    def loopx(self) -> Host:
+        """The app, as far as commands need it."""
+        return cast("Host", self.app)
 
     def say(self, text: str) -> None:
         """A notice that answers a person's own act."""
@@ -60,6 +75,7 @@ class ActingScreen(Screen[None]):
         from loopx_tui.screens.review import ReviewScreen
 
         screen = ReviewScreen(situation.goal_id, situation.object_id, self.loopx.open_ledger)
+        self.loopx.under_review = screen
         self.app.push_screen(screen)
 
     def action_palette(self) -> None:

@@ -21,7 +21,6 @@ from textual.widgets import Static
 
 from loopx_tui import strings
 from loopx_tui.commands import COMMANDS, Situation, bindings_for, shown_keys
-from loopx_tui.feed import Snapshot, Told
 from loopx_tui.panes.bars import FooterBar, HeaderBar
 from loopx_tui.panes.board import Board
 from loopx_tui.panes.pane import Pane
@@ -34,6 +33,7 @@ from loopx_tui.presentation.scene import Scene
 from loopx_tui.presentation.subjects import situation_of, subject_of
 from loopx_tui.screens.acting import ActingScreen
 from loopx_tui.screens.detail import DetailScreen, render
+from loopx_tui.told import Snapshot, Told
 from loopx_tui.widgets.rows import Rows
 
 _SHORTEST_TICK = 1.0
@@ -47,6 +47,7 @@ class MainScreen(ActingScreen):
     present moment, UTC and aware.
     """
 
+    CSS_PATH = "../styles/loopx.tcss"
     AUTO_FOCUS = "#needs PaneRows"
     HORIZONTAL_BREAKPOINTS = [(0, "-tiny"), (20, "-narrow"), (80, "-medium"), (100, "-wide")]
     VERTICAL_BREAKPOINTS = [(0, "-flat"), (6, "-low"), (20, "-tall")]
@@ -62,8 +63,7 @@ class MainScreen(ActingScreen):
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
         ascii_only: bool = False,
     ) -> None:
-        # Painting is dear: the board appears when there is something to show on it.
-        super().__init__(classes="-opening -ascii" if ascii_only else "-opening")
+        super().__init__(id="main", classes="-ascii" if ascii_only else None)
         self.scene = Scene()
         self._place = place
         self._select = select
@@ -108,7 +108,6 @@ class MainScreen(ActingScreen):
             tail = told.events if told.goal_id == goal_id else ()
             self.scene = Scene(told.view, goal_id, tail, snapshot.reason)
         with self.app.batch_update():
-            self.remove_class("-opening")
             self._draw()
             if self.scene.goal_id is not None:
                 self.board.goals.rows.select(self.scene.goal_id)

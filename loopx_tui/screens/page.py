@@ -46,7 +46,7 @@ class Page(ModalScreen[T | None]):
             scrollbar-size-vertical: 1;
         }
         & > #page-note { height: auto; max-height: 4; padding: 0 1; color: $ask; }
-        & > #page-keys { height: auto; max-height: 4; padding: 0 1; }
+        & > #page-keys { height: auto; min-height: 2; max-height: 4; padding: 0 1; }
     }
     """
 
@@ -66,6 +66,10 @@ class Page(ModalScreen[T | None]):
     def why_not(self, command_id: str) -> str:
         """Why a command cannot be used now; empty if it can."""
         return ""
+
+    def offers(self, command_id: str) -> bool:
+        """Whether a command has a meaning here at all."""
+        return True
 
     def on_disturbed(self) -> None:
         """What the screen shows is about to change."""
@@ -118,7 +122,7 @@ class Page(ModalScreen[T | None]):
         reasons: dict[str, None] = {}
         for key, active in self.active_bindings.items():
             command = BY_ID.get(active.binding.id or "")
-            if command is None or not command.footer:
+            if command is None or not command.footer or not self.offers(command.id):
                 continue
             why_not = self.why_not(command.id)
             if why_not:
@@ -137,6 +141,7 @@ class Page(ModalScreen[T | None]):
         """The screen is about to differ: keys count again only after it was painted."""
         self.guard.cover()
         self.on_disturbed()
+        self.show_keys()
         self.call_after_refresh(self._painted)
 
     def _painted(self) -> None:

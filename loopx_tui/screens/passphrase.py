@@ -8,8 +8,9 @@ from textual import events
 from textual.widget import Widget
 from textual.widgets import Input
 
+from loopx_tui import strings
 from loopx_tui.commands import BY_ID, make_binding
-from loopx_tui.key_guard import KeyGuard
+from loopx_tui.key_guard import QUIET_SECONDS, KeyGuard
 from loopx_tui.presentation.review import Line
 from loopx_tui.screens.dialog import Dialog, Field, Prompt
 
@@ -52,6 +53,9 @@ class SignScreen(Dialog[str]):
     """Asks for a second deliberate key where the signing key has no passphrase."""
 
     BINDINGS = [make_binding(BY_ID["sign"])]
+    DEFAULT_CSS = """
+    SignScreen #dialog-note { min-height: 1; color: $text-dim; }
+    """
 
     def __init__(
         self,
@@ -65,11 +69,25 @@ class SignScreen(Dialog[str]):
         self._counts = False
 
     def on_mount(self) -> None:
-        self.call_after_refresh(self._guard.painted)
+        self._begin_anew()
 
     def on_resize(self) -> None:
+        self._begin_anew()
+
+    def _begin_anew(self) -> None:
         self._guard.cover()
-        self.call_after_refresh(self._guard.painted)
+        self.say(strings.KEYS_WAIT)
+        self.call_after_refresh(self._painted)
+
+    def _painted(self) -> None:
+        self._guard.painted()
+        self.set_timer(QUIET_SECONDS, self._open)
+
+    def _open(self) -> None:
+        if self._guard.quiet:
+            self.set_timer(QUIET_SECONDS / 4, self._open)
+        else:
+            self.say("")
 
     def on_key(self, event: events.Key) -> None:
         self._counts = self._guard.press(self._pressed_at(event)) is not None

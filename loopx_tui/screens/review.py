@@ -12,9 +12,10 @@ from loopx_kernel.text import safe
 from textual import events, work
 from textual.binding import BindingType
 
+from loopx_tui import strings
 from loopx_tui.commands import bindings_for
 from loopx_tui.decisions import Course, Ledger
-from loopx_tui.desk import Desk, Difference, Look, differences, explain
+from loopx_tui.desk import Desk, Difference, Fate, Look, differences, explain
 from loopx_tui.key_guard import HOLD_SECONDS
 from loopx_tui.presentation import review as shown
 from loopx_tui.presentation.review import Line
@@ -22,24 +23,13 @@ from loopx_tui.screens.confirm_id import AskReason, AskTime, ConfirmId
 from loopx_tui.screens.dialog import Dialog
 from loopx_tui.screens.page import Page
 from loopx_tui.screens.passphrase import PassphraseScreen, SignScreen
+from loopx_tui.screens.review_keys import GUARDED, OUTCOMES, Room, why_closed
 
 if TYPE_CHECKING:
     from loopx_kernel.domain.gate import Outcome
     from loopx_kernel.workspace import Done, KeyChoice, Unsigned
 
 RESCAN_SECONDS: Final = 2.0
-OUTCOMES: Final[dict[str, Outcome]] = {
-    "review.approve": "approved",
-    "review.reject": "rejected",
-    "review.defer": "deferred",
-}
-PROGRESS: Final = {
-    "fixing": "Fixing the statement …",
-    "unlocking": "Opening the key …",
-    "appending": "Recording …",
-}
-
-Recorded = Literal["recorded", "not recorded", "unknown"]
 
 
 class ReviewScreen(Page["Done[Any]"]):
@@ -72,6 +62,7 @@ class ReviewScreen(Page["Done[Any]"]):
         self._look: Look | None = None
         self._changes: tuple[Difference, ...] = ()
         self._reason = ""
+        self._wanted: KeyChoice | None = None
         self._dialog: Dialog[str] | None = None
 
     @property
@@ -80,11 +71,14 @@ class ReviewScreen(Page["Done[Any]"]):
         return self._course
 
     @property
-    def recorded(self) -> Recorded:
-        """Whether a decision of this screen is in the journal; for the app's last words."""
-        if self._course.done is not None:
-            return "recorded"
-        return "unknown" if self._course.writing else "not recorded"
+    def recorded(self) -> Fate:
+        """Whether a decision of this screen is in the journal."""
+        return self._desk.fate
+
+    @property
+    def last_words(self) -> str:
+        """What became of a decision that was under way when the app ended; empty without one."""
+        return self._desk.fate_in_words if self._course.busy else ""
 
     # Reading
 
@@ -97,7 +91,7 @@ class ReviewScreen(Page["Done[Any]"]):
     async def look_again(self) -> None:
         """Reads the gate again; what changed in it is shown and stops a decision under way."""
         try:
-            look = await asyncio.to_thread(self._desk.look)
+            look = await asyncio.to_thread(self._desk.look, self._wanted)
         except Exception as error:
             self._lost(error)
         else:
@@ -134,7 +128,6 @@ class ReviewScreen(Page["Done[Any]"]):
         if self._dialog is not None:
             self._dialog.leave(None)
             self._dialog = None
-        # What made a decision fail says more than what was seen afterwards.
         self.say(self._course.note if self._course.phase == "failed" else sentence)
 
     # Keys
@@ -146,19 +139,21 @@ class ReviewScreen(Page["Done[Any]"]):
         if self._look is not None:
             self._course = self._course.step("arm")
 
+    def offers(self, command_id: str) -> bool:
+        return command_id != "review.key" or bool(self._look and len(self._look.keys) > 1)
+
     def why_not(self, command_id: str) -> str:
-        look, reasons = self._look, [(self._course.over, f"{self.gate_id} is decided")]
-        if command_id in OUTCOMES:
-            at_end = command_id != "review.approve" or self.end_seen
-            reasons += [
-                (look is None, "The gate is not read"),
-                (look is not None and bool(look.no_signing), look.no_signing if look else ""),
-                (self.too_small, "This window is too small to read it; make it larger"),
-                (not at_end, "Approving opens at the end of the text; scroll down to it"),
-            ]
-        elif command_id != "review.reason":
-            return ""
-        return next((sentence for holds, sentence in reasons if holds), "")
+        reason = self._why_closed(command_id)
+        if reason or command_id not in GUARDED or self._course.can("choose"):
+            return reason
+        if self._course.busy:
+            return strings.DECIDING
+        return strings.KEYS_WAIT if command_id in OUTCOMES else ""
+
+    def _why_closed(self, command_id: str) -> str:
+        """As ``why_not``, but for what passes by itself."""
+        room = Room(self.end_seen, self.too_small)
+        return why_closed(command_id, self.gate_id, self._course, self._look, room)
 
     def on_key(self, event: events.Key) -> None:
         ticket = self.guard.press(self._pressed_at(event))
@@ -175,15 +170,15 @@ class ReviewScreen(Page["Done[Any]"]):
 
     def _hold(self, command_id: str, ticket: int | None) -> None:
         """Waits until it is known that the key was not the start of a paste."""
-        why_not = self.why_not(command_id)
-        if why_not:
-            self.say(why_not)
+        why_closed = self._why_closed(command_id)
+        if why_closed:
+            self.say(why_closed)
         elif ticket is not None and self._course.can("choose"):
             self.set_timer(HOLD_SECONDS, lambda: self._let_go(command_id, ticket))
 
     def _let_go(self, command_id: str, ticket: int) -> None:
         free = self.guard.alone(ticket) and self._course.can("choose")
-        if free and not self.why_not(command_id) and self._look is not None:
+        if free and not self._why_closed(command_id) and self._look is not None:
             self._decide(self._look, OUTCOMES[command_id])
 
     def action_choose(self, outcome: str) -> None:
@@ -199,7 +194,7 @@ class ReviewScreen(Page["Done[Any]"]):
             return
         try:
             unsigned, key = await asyncio.to_thread(
-                self._desk.fix, look.gate, outcome, self._reason, until
+                self._desk.fix, look.gate, outcome, self._reason, until, wanted=look.key
             )
             signing = await self._signature(look, unsigned, key)
             if self._course.can("append"):
@@ -207,7 +202,7 @@ class ReviewScreen(Page["Done[Any]"]):
                 done = await asyncio.to_thread(self._desk.append, unsigned, signing)
                 await self._finish(done, unsigned, outcome)
         except Exception as error:
-            self._go(self._course.step("fail", note=f"Not recorded: {explain(error)}"))
+            self._go(self._course.step("fail", note=self._desk.failure(error)))
             self.look_again()
 
     async def _chosen(self, outcome: Outcome) -> str:
@@ -273,12 +268,12 @@ class ReviewScreen(Page["Done[Any]"]):
         if course == self._course:
             return
         self._course = course
-        self.say(PROGRESS.get(course.phase, course.note))
+        self.say(strings.PROGRESS.get(course.phase, course.note))
         self.show_keys()
         if course.phase in ("looking", "failed"):
             self.cover()
 
-    # Leaving, and the reason
+    # Leaving, the reason, and the key
 
     def action_close(self) -> None:
         if self._course.writing:
@@ -298,3 +293,8 @@ class ReviewScreen(Page["Done[Any]"]):
         if typed is not None and self._look is not None:
             self._reason = typed
             self._take(self._look)
+
+    def action_next_key(self) -> None:
+        if self._look is not None and not self._course.busy:
+            self._wanted = (look := self._look.with_next_key()).key
+            self._take(look)

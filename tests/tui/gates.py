@@ -60,7 +60,12 @@ class House:
         return self.open().state(GOAL).seq
 
 
-def build(root: Path, key_file: Path, passphrase: str | None = PASSPHRASE) -> House:
+def build(
+    root: Path,
+    key_file: Path,
+    passphrase: str | None = PASSPHRASE,
+    state_file: str = f".loopx/goals/{GOAL}/ACTIVE_GOAL_STATE.md",
+) -> House:
     """A workspace with one goal; its owner's key has a passphrase or is allowed unattended."""
     ws = Workspace.connect(root)
     secret = passphrase.encode() if passphrase else None
@@ -70,7 +75,7 @@ def build(root: Path, key_file: Path, passphrase: str | None = PASSPHRASE) -> Ho
     ws.append(ws.owners.enroll_first(OWNER, key.public_line, passphrase is None), opened)
     rules = GoalRules(
         display_name="Dark mode",
-        state_file=f".loopx/goals/{GOAL}/ACTIVE_GOAL_STATE.md",
+        state_file=state_file,
         coordination=Coordination(write_scope=("src/**",), requires_parent_approval=("publish",)),
     )
     command = OpenGoal(goal_id=GOAL, objective="Add a dark mode", rules=rules)

@@ -239,7 +239,7 @@ async def test_every_key_of_the_footer_works() -> None:
         async with running() as (app, pilot):
             await pilot.press(command)
             await pilot.pause()
-            assert app.screen is not app.main or app.query("#filter"), command
+            assert app.screen is not app.main or app.main.query("#filter"), command
     async with running() as (app, pilot):
         await pilot.press("q")
         await pilot.pause()
@@ -252,12 +252,16 @@ async def test_every_key_of_the_footer_works() -> None:
 
 async def test_eighty_columns_have_needs_you_on_top_and_the_rest_behind_tabs() -> None:
     async with running(size=MEDIUM) as (app, pilot):
-        assert [one.id for one in app.main.board if one.display] == ["needs", "todos"]
+        assert [one.id for one in app.main.board if one.display] == ["needs", "todos", "alerts"]
         for number, name in (("4", "beat"), ("7", "sources"), ("9", "events")):
             await pilot.press(number)
             await pilot.pause()
             assert pane(app, name).size.height > 5
-            assert {one.id for one in app.main.board if one.region.area} == {"needs", name}
+            assert {one.id for one in app.main.board if one.region.area} == {
+                "alerts",
+                "needs",
+                name,
+            }
         await pilot.click("#tabs", offset=(2, 0))
         await pilot.pause()
         assert app.main.board.focused is pane(app, "goals")
@@ -324,12 +328,12 @@ async def test_an_empty_workspace_says_how_things_come() -> None:
 async def test_damage_stands_on_top_and_goes_away_by_itself() -> None:
     async with running(fixtures.told([fixtures.damaged()])) as (app, pilot):
         text = screen_text(app)
-        assert "▲ 2" in text
+        assert "▲ 3 ─" in text
         assert "task-leases/T3.json" in text
         assert "not intact" in text
         feed(app).tell(fixtures.told())
         await pilot.pause()
-        assert not pane(app, "alerts").display
+        assert "task-leases/T3.json" not in screen_text(app) and "▲ 1 ─" in screen_text(app)
 
 
 async def test_how_changes_are_noticed_is_said_with_its_reason() -> None:
@@ -339,7 +343,7 @@ async def test_how_changes_are_noticed_is_said_with_its_reason() -> None:
         stale.tell(fixtures.told())
         await pilot.pause()
         assert "● polling" in screen_text(app)
-        assert "limit for watching files" in screen_text(app)
+        assert "The system's limit for" in screen_text(app)
 
 
 async def test_countdowns_run_without_the_feed_and_stand_still_unseen() -> None:
@@ -374,3 +378,23 @@ async def test_text_from_outside_acts_nowhere() -> None:
         await pilot.pause()
         assert not app._exit
         assert "[@click=app.quit]go[/]" in screen_text(app)
+
+
+async def test_a_file_that_is_not_level_is_said_only_when_it_stays_so() -> None:
+    moment = [NOW]
+    behind = fixtures.view(fixtures.goal("tiny"), Reads(behind_files=("spend.jsonl",)))
+    app = fixtures.app(fixtures.told([behind]))
+    app._clock = lambda: moment[0]
+    async with app.run_test(size=(120, 36)) as pilot:
+        await pilot.pause()
+        board = app.main.board
+        assert not pane(app, "alerts").display
+        moment[0] = NOW + timedelta(seconds=2)
+        assert board.due is not None and board.due <= moment[0]
+        board.tick(moment[0])
+        await pilot.pause()
+        assert "spend.jsonl: the next write" in screen_text(app)
+        assert "▲" not in screen_text(app).splitlines()[0]
+        feed(app).tell(fixtures.told([fixtures.view(fixtures.goal("tiny"))]))
+        await pilot.pause()
+        assert not pane(app, "alerts").display

@@ -96,7 +96,7 @@ def test_a_picture_is_made_without_a_terminal(tmp_path: Path) -> None:
     arguments = ["shot", str(place), "--size", "80x24", "-o", str(picture)]
     assert main.main(arguments) == 0
     text = "".join(ElementTree.fromstring(picture.read_text("utf-8")).itertext())
-    assert "There is no LoopX workspace here" in text.replace("\xa0", " ")
+    assert strings.NO_WORKSPACE in text.replace("\xa0", " ")
 
 
 @pytest.mark.parametrize(

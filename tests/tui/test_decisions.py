@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,10 +11,10 @@ from typing import Any, get_args
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from loopx_kernel.errors import Conflict, Denied, UsageError
+from loopx_kernel.errors import Conflict, Denied, LoopxError, Storage, UsageError
 
 from loopx_tui.decisions import TRIES, Course, Phase, Step
-from loopx_tui.desk import Desk, differences, explain, parse_until, pick_key
+from loopx_tui.desk import Desk, differences, explain, parse_until, usable_keys
 from loopx_tui.key_guard import BURST_SECONDS, QUIET_SECONDS, KeyGuard
 from loopx_tui.presentation.review import look_alikes
 from tests.tui import fixtures
@@ -193,15 +194,16 @@ def test_differences_name_what_a_decision_is_about_and_nothing_else() -> None:
 
 def key(**more: Any) -> Any:
     values = {"path": Path("k"), "owner": "huang", "problem": None, "usable": True}
+    values["fingerprint"] = "SHA256:one"
     return SimpleNamespace(**{**values, **more})
 
 
-def test_first_usable_key_is_taken_else_the_reason_given() -> None:
+def test_usable_keys_are_those_that_can_sign_else_the_reason_is_given() -> None:
     good = key()
-    assert pick_key([key(usable=False, problem="no"), good]) == (good, "")
-    assert pick_key([key(usable=False, problem="It is broken")]) == (None, "It is broken")
-    assert "loopx connect" in pick_key([])[1]
-    assert "not enrolled here" in pick_key([key(owner=None)])[1]
+    assert usable_keys([key(usable=False, problem="no"), good]) == ((good,), "")
+    assert usable_keys([key(usable=False, problem="It is broken")]) == ((), "It is broken")
+    assert "loopx connect" in usable_keys([])[1]
+    assert "not enrolled here" in usable_keys([key(owner=None)])[1]
 
 
 class FakeLedger:
@@ -259,6 +261,49 @@ def test_fix_without_a_key_and_look_without_a_gate_are_typed_errors() -> None:
     with pytest.raises(UsageError) as unknown:
         Desk(lambda: FakeLedger(gate), "dark-mode", "G5").look()
     assert unknown.value.code == "unknown_gate"
+
+
+def test_fix_signs_with_the_key_that_was_shown_or_not_at_all() -> None:
+    gate = fixtures.gate(4, "Publish?")
+    ledger = FakeLedger(gate)
+    two = (key(), key(fingerprint="SHA256:two"))
+    ledger.keys.choices = lambda: two
+    desk = Desk(lambda: ledger, "dark-mode", "G4")
+    assert desk.fix(gate, "approved", "", wanted=two[1])[1] is two[1]
+    look = desk.look()
+    assert look.key is two[0] and look.keys == two
+    assert look.with_next_key().key is two[1]
+    assert look.with_next_key().with_next_key().key is two[0]
+    ledger.keys.choices = lambda: two[:1]
+    with pytest.raises(Denied, match="cannot sign any more"):
+        desk.fix(gate, "approved", "", wanted=two[1])
+
+
+@pytest.mark.parametrize(
+    ("raised", "fate"),
+    [
+        (None, "recorded"),
+        (Storage("durability_unknown", "Flushing failed"), "unknown"),
+        (Conflict("already_decided", "Too late"), "not recorded"),
+        (RuntimeError("a defect"), "unknown"),
+    ],
+)
+def test_desk_knows_what_became_of_an_append(raised: Exception | None, fate: str) -> None:
+    ledger = FakeLedger(fixtures.gate(4, "?"))
+    desk = Desk(lambda: ledger, "dark-mode", "G4")
+    seen = []
+
+    def append(unsigned: Any, key: Any) -> str:
+        seen.append(desk.fate)
+        if raised is not None:
+            raise raised
+        return "done"
+
+    ledger.append = append
+    assert desk.fate == "not recorded"
+    with suppress(LoopxError, RuntimeError):
+        desk.append(None, None)
+    assert (seen, desk.fate) == (["unknown"], fate)
 
 
 def test_verify_command_quotes_what_comes_from_outside() -> None:

@@ -8,7 +8,7 @@ from datetime import UTC, timedelta
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from loopx_kernel.domain.needs_you import Reads
+from loopx_kernel.domain.needs_you import Damage, Reads
 from loopx_kernel.domain.records import Gate
 from loopx_kernel.views.workspace import Unread
 
@@ -251,6 +251,51 @@ def test_a_repo_that_is_gone_is_an_alert() -> None:
     assert "no repo" in texts(alerts.rows(fixtures.workspace([one]), ""))[0]
 
 
+def test_a_stale_source_is_an_alert_with_its_window_and_the_next_command() -> None:
+    said = texts(alerts.rows(fixtures.workspace(fixtures.goals()), ""))
+    (row,) = (line for line in said if line.startswith("source"))
+    assert row == (
+        "source | dark-mode | chat-a: stale (window 3d) | loopx source list --goal dark-mode"
+    )
+
+
+def test_files_that_are_not_level_are_notes_and_no_alerts() -> None:
+    reads = Reads(
+        missing_files=("task-leases/T3.json",), behind_files=("spend.jsonl",), incomplete_tail=True
+    )
+    one = fixtures.view(fixtures.goal("tiny"), reads)
+    space = fixtures.workspace([one])
+    assert alerts.rows(space, "") == [] and alerts.count(space) == 0
+    notes = alerts.notes(space)
+    assert {row.cells[0].style for row in notes} == {"text-dim"}
+    assert texts(notes) == [
+        "missing | tiny | task-leases/T3.json: the next write makes it again"
+        " | loopx refresh-state --goal tiny",
+        "behind | tiny | spend.jsonl: the next write brings it level"
+        " | loopx refresh-state --goal tiny",
+        "incomplete | tiny | 1 incomplete line at the journal's end; it counts once it is whole"
+        " | loopx doctor",
+    ]
+
+
+def test_what_alerts_quote_from_files_is_made_safe() -> None:
+    evil = "a\x1b]52;c;aGk=\x07\u202e[@click=app.quit]x[/]"
+    reads = Reads(missing_files=(evil,), damage=(Damage(evil, evil),))
+    space = fixtures.workspace([fixtures.view(fixtures.goal("tiny"), reads)])
+    text = " ".join(texts(alerts.rows(space, evil)) + texts(alerts.notes(space)))
+    assert not set("\x1b\x07\u202e") & set(text)
+    assert "[@click=app.quit]x[/]" in text
+
+
+def test_a_goal_that_cannot_be_read_is_an_alert_in_the_header_too() -> None:
+    lost = Unread("docs", "unreachable", "Its journal is gone", None)
+    space = fixtures.workspace([], [lost, Unread("later", "not_loaded", "", None)])
+    assert texts(alerts.rows(space, "")) == [
+        "unreadable | docs | Its journal is gone | loopx doctor"
+    ]
+    assert alerts.count(space) == 1
+
+
 # Header and footer
 
 
@@ -279,6 +324,16 @@ def test_a_narrow_header_keeps_the_count_of_what_needs_a_person_to_the_last() ->
     assert head(20) == "⚑ 2 need you"
     assert head(120, read_only=True).count("read-only") == 1
     assert "demo" in head(60, demo=True)
+
+
+def test_a_long_path_is_shortened_before_it_vanishes() -> None:
+    space = fixtures.workspace(fixtures.goals())
+    place = Place(f"/srv/{'very-' * 12}long/mall-frontend", "huang@host")
+    bar = header(place, space, space.goals[0], mode="live", observed=NOW, pen=pen(), width=100)
+    said = [cell.text for cell in bar.left]
+    assert "…/mall-frontend" in said and not any("very-" in one for one in said)
+    bar = header(place, space, space.goals[0], mode="live", observed=NOW, pen=pen(), width=40)
+    assert not any("mall-frontend" in cell.text for cell in bar.left)
 
 
 def test_verified_is_said_only_of_a_chain_replayed_from_its_first_line() -> None:

@@ -9,8 +9,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from loopx_kernel.errors import Storage
+from loopx_kernel.workspace import person
 from textual import events
 
+from loopx_tui import strings
 from loopx_tui.screens.confirm_id import AskReason, AskTime, ConfirmId
 from loopx_tui.screens.passphrase import PassphraseScreen, SignScreen
 from tests.tui.gates import (
@@ -22,6 +25,7 @@ from tests.tui.gates import (
     House,
     ReviewApp,
     Times,
+    Watched,
     armed,
     build,
     press,
@@ -471,3 +475,89 @@ async def test_unreadable_ledger_is_a_sentence(house: House) -> None:
         assert app.screen is app.review
         await press(pilot, "escape")
         await until(pilot, lambda: app.screen is not app.review)
+
+
+async def test_keys_that_would_be_dropped_are_greyed_with_the_reason(house: House) -> None:
+    app = app_on(house, house.request("x" * 3000))
+    async with app.run_test(size=(60, 16)) as pilot:
+        await until(pilot, lambda: "publish" in app.review_text)
+        assert strings.KEYS_WAIT in app.review_text
+        await armed(pilot)
+        assert strings.KEYS_WAIT not in app.review_text
+        assert "Approving opens at the end of the text" in app.review_text
+        assert not app.review.why_not("review.reject")
+        app.review.cover()
+        assert strings.KEYS_WAIT in app.review_text
+        await armed(pilot)
+        await press(pilot, "X")
+        await until(pilot, lambda: stands(app, PassphraseScreen))
+        assert strings.DECIDING in app.review_text
+
+
+async def test_an_owner_chooses_among_the_keys_that_can_sign(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("LOOPX_KEY", raising=False)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    one, other = tmp_path / "key", person.default_key()
+    other.parent.mkdir(parents=True)
+    house = build(tmp_path / "w", one)
+    shutil.copy(one, other)
+    person.config_file().write_text(f"key: {one}\n")
+    app = app_on(house, house.request())
+    async with app.run_test(size=SIZE) as pilot:
+        await armed(pilot)
+        assert "key 1 of 2 that can sign here" in app.review_text
+        assert f"key       {one}\n" in app.review_text and house.key.fingerprint in app.review_text
+        await press(pilot, "K")
+        await until(pilot, lambda: "key 2 of 2" in app.review_text)
+        assert f"key       {other}\n" in app.review_text
+        assert strings.KEYS_WAIT in app.review_text
+        app.review.look_again()
+        await armed(pilot)
+        assert "key 2 of 2" in app.review_text
+        one.unlink()
+        await press(pilot, "A")
+        await until(pilot, lambda: stands(app, PassphraseScreen))
+        assert str(other) in app.text
+        await sign(pilot, app)
+        await until(pilot, lambda: app.review.recorded == "recorded")
+    assert house.status("G1") == "approved"
+
+
+async def test_one_key_is_no_choice(house: House) -> None:
+    app = app_on(house, house.request())
+    async with app.run_test(size=SIZE) as pilot:
+        await armed(pilot)
+        assert "other key" not in app.review_text and "1 of 1" not in app.review_text
+        await press(pilot, "K")
+        await pilot.pause()
+        assert app.review.course.phase == "armed"
+
+
+async def test_a_failed_flush_is_not_called_unrecorded(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise Storage("durability_unknown", "Flushing failed")
+
+    monkeypatch.setattr(Watched, "append", fail)
+    app = app_on(house, house.request())
+    async with app.run_test(size=SIZE) as pilot:
+        await armed(pilot)
+        await press(pilot, "A")
+        await sign(pilot, app)
+        await until(pilot, lambda: "It is not known whether" in app.review_text)
+        assert "Not recorded" not in app.review_text
+        assert "loopx gate show G1 --goal dark-mode" in app.review_text
+
+
+async def test_the_last_words_are_about_a_decision_under_way_and_no_other(house: House) -> None:
+    app = app_on(house, house.request())
+    async with app.run_test(size=SIZE) as pilot:
+        await armed(pilot)
+        assert app.review.last_words == ""
+        await press(pilot, "A")
+        await until(pilot, lambda: stands(app, PassphraseScreen))
+        app.exit()
+    assert app.review.last_words == strings.FATES["not recorded"].format(gate="G1")
