@@ -34,12 +34,15 @@ class Finding:
 
 
 @click.command("doctor", cls=Command, example="loopx doctor --json")
+@click.option("--deep", is_flag=True, help="Compare every file and checkpoint from line 1.")
 @click.pass_obj
-def command(session: Session) -> int:
+def command(session: Session, /, *, deep: bool) -> int:
     """Is everything as it should be, layer by layer. Exit 0 healthy, 1 not."""
     workspace = session.reading()
     view = workspace.workspace_view(projection="doctor")
     checks = [*_of_workspace(workspace), *_of_goals(workspace, view.goals)]
+    if deep:
+        checks += _deep(workspace)
     checks += [
         Finding(f"{unread.goal_id}: reading", False, unread.message, unread.next)
         for unread in view.unread
@@ -114,6 +117,23 @@ def _journal(workspace: Workspace, goal_id: str) -> Finding:
     whole = found.ok and not problems
     detail = f"{found.lines} lines, chain whole, signatures hold" if whole else problems
     return Finding(f"{goal_id}: journal", whole, detail, f"loopx event verify --goal {goal_id}")
+
+
+def _deep(workspace: Workspace) -> Iterator[Finding]:
+    """Each thing that is not what a replay from line 1 gives, with the word for how."""
+    for goal_id in ("_workspace", *workspace.goal_ids):
+        found = workspace.events.audit(goal_id)
+        whole = "all as a replay from line 1 gives it"
+        yield Finding(
+            f"{goal_id}: deep",
+            found.status == "whole",
+            whole if found.status == "whole" else found.status,
+            f"loopx event verify --deep --goal {goal_id}",
+        )
+        for item in found.findings:
+            well = item.status == "behind"
+            detail = f"{item.path}: {item.detail}"
+            yield Finding(f"{goal_id}: {item.status}", well, detail, item.command)
 
 
 def _files(goal: GoalView) -> Iterator[Finding]:

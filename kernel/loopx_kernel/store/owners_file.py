@@ -84,9 +84,11 @@ def _judge(data: bytes, expected: tuple[bytes, int] | None) -> Verdict:
         return Verdict(Level.SAME, None, actual)
     content, seq = expected
     if int(header[1]) != seq:
-        return Verdict(Level.BEHIND if int(header[1]) < seq else Level.AHEAD, wanted, actual)
+        level = Level.BEHIND if int(header[1]) < seq else Level.AHEAD
+        return Verdict(level, wanted, actual, intact=True)
     if data != content:
-        return Verdict(Level.DAMAGED, wanted, actual, "it is not what the journal says")
+        what = "it is not what the journal says"
+        return Verdict(Level.DAMAGED, wanted, actual, what, intact=True)
     return Verdict(Level.SAME, wanted, actual)
 
 

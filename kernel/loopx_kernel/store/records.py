@@ -34,12 +34,16 @@ class Level(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A level with both digests (64 hex, or ``None`` where there is none) and what is wrong."""
+    """A level with both digests (64 hex, or ``None`` where there is none) and what is wrong.
+
+    ``intact`` says that what was found fits its own digest.
+    """
 
     level: Level
     expected_digest: str | None = None
     found_digest: str | None = None
     what: str = ""
+    intact: bool = False
 
 
 MISSING = Verdict(Level.MISSING)
@@ -83,14 +87,12 @@ def compare(found: Any, expected: Mapping[str, Any] | None, *, seq_key: str = "s
     actual, what = _check(found, seq_key)
     if what:
         return Verdict(Level.DAMAGED, wanted, actual, what)
-    if expected is None:
-        return Verdict(Level.SAME, None, actual)
-    if found[seq_key] != expected[seq_key]:
+    level, what = Level.SAME, ""
+    if expected is not None and found[seq_key] != expected[seq_key]:
         level = Level.BEHIND if found[seq_key] < expected[seq_key] else Level.AHEAD
-        return Verdict(level, wanted, actual)
-    if actual != wanted:
-        return Verdict(Level.DAMAGED, wanted, actual, "it is not what the journal says")
-    return Verdict(Level.SAME, wanted, actual)
+    elif expected is not None and actual != wanted:
+        level, what = Level.DAMAGED, "it is not what the journal says"
+    return Verdict(level, wanted, actual, what, intact=True)
 
 
 def look_twice(

@@ -187,7 +187,8 @@ def _judge(end: _End, expected: list[Mapping[str, Any]]) -> Verdict:
         return replace(verdict, level=Level.AHEAD) if verdict.level is Level.SAME else verdict
     for number, record in enumerate(end.found):
         if number == len(expected):
-            return Verdict(Level.DAMAGED, what="a line is not in the journal")
+            what = "a line is not in the journal"
+            return replace(compare(record, None), level=Level.DAMAGED, what=what)
         verdict = compare(record, expected[number])
         if verdict.level is not Level.SAME:
             return _foreign(verdict)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from loopx_kernel.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
+    from loopx_kernel.workspace.audit import Audit
     from loopx_kernel.workspace.events import EventPage, EventRow, Verification
     from loopx_kernel.workspace.history import Past
     from loopx_kernel.workspace.keys import KeyChoice
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from loopx_kernel.workspace.state_files import Edited
 
 _HOMES = {
+    "Audit": "audit",
     "DamageRow": "repairs",
     "Done": "orders",
     "Edited": "state_files",
@@ -29,6 +31,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "Audit",
     "DamageRow",
     "Done",
     "Edited",

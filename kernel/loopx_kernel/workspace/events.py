@@ -17,6 +17,7 @@ from loopx_kernel.workspace.verdicts import statement_bytes
 
 if TYPE_CHECKING:
     from loopx_kernel.store.line import Line
+    from loopx_kernel.workspace.audit import Audit
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,9 +153,17 @@ class Events:
             position = ledger.position
             return Verification(goal_id, position.seq, position.head, tuple(problems), alerts)
 
+    def audit(self, goal_id: str) -> Audit:
+        """The same, and every file made from the journal and the reader's checkpoint compared
+        with it; what could not be looked at is said."""
+        from loopx_kernel.workspace.audit import Auditor
+
+        with self._core.lock:
+            return Auditor(self._core).audit(goal_id)
+
     def _from_line_one(self, goal_id: str) -> Ledger:
         if goal_id == WORKSPACE_JOURNAL:
-            return RosterLedger(self._core.layout, self._core.files)
+            return RosterLedger(self._core.layout, self._core.files, cached=False)
         return GoalLedger(
             self._core.layout, goal_id, self._core.house, self._core.files, cache=None
         )

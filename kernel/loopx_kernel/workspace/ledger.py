@@ -80,6 +80,11 @@ class Ledger(ABC):
             self._save(self.cache)
             self._unsaved = 0
 
+    def read_up_to(self, seq: int) -> None:
+        """Folds the lines up to ``seq``, as far as they are good."""
+        if seq > self.position.seq:
+            self._read_on(limit=seq - self.position.seq)
+
     def take(self, line: Line) -> None:
         """Folds one line that follows the present position."""
         event = self.event_of(line)

@@ -34,13 +34,14 @@ from loopx_kernel.workspace.verdicts import verdict_on
 class RosterLedger(Ledger):
     """The workspace journal: owners, agents, goals opened."""
 
-    def __init__(self, layout: Layout, files: Files) -> None:
+    def __init__(self, layout: Layout, files: Files, *, cached: bool = True) -> None:
         journal = Journal(layout.workspace_journal, files)
         super().__init__(WORKSPACE_JOURNAL, journal, START, layout.workspace_quarantine)
+        self._cached = cached
         self.reset()
 
     def refresh(self, progress: Progress | None = None) -> None:
-        if self.position == START:
+        if self._cached and self.position == START:
             self._read_on(limit=1)
             if self.state.workspace_id:
                 self._resume_from(checkpoint.cache_folder(self.state.workspace_id, self.name))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -134,11 +134,9 @@ class Pieces:
         states = self._states()
         for entry in self.registry.read() or ():
             if entry["id"] not in states:
-                return Verdict(
-                    Level.DAMAGED,
-                    found_digest=compare(entry, None, seq_key="revision").found_digest,
-                    what=f"it tells of a goal {entry['id']} that was never opened",
-                )
+                what = f"it tells of a goal {entry['id']} that was never opened"
+                own = compare(entry, None, seq_key="revision")
+                return replace(own, level=Level.DAMAGED, what=what)
         for goal_id, state in states.items():
             verdict = self.registry.level(registry_entry(state))
             if verdict.level in DAMAGED and self.core.goal(goal_id).damage is None:
@@ -172,4 +170,5 @@ class Pieces:
 
 
 def _of_no_lease() -> Verdict:
-    return Verdict(Level.AHEAD, what="it is a lease the journal knows nothing of")
+    what = "it is a lease the journal knows nothing of"
+    return Verdict(Level.AHEAD, what=what, intact=True)

@@ -190,12 +190,12 @@ class StateFile:
 
     def _rendered_from(self, seq: int) -> GoalState:
         """The state the file was rendered from; replayed, as this is rare."""
-        if seq in (0, self._ledger.state.list_seq):
-            return self._ledger.state
+        state: GoalState = self._ledger.state
+        if seq in (0, state.list_seq):
+            return state
         from loopx_kernel.workspace.history import state_at
 
-        state: GoalState = state_at(self._ledger, seq)
-        return state
+        return state_at(self._ledger, seq)
 
     def _changed_at(self) -> datetime | None:
         try:
