@@ -26,7 +26,6 @@ COLUMNS = (
     Column("note", min=10, max=34, flex=True, priority=4),
 )
 BAR = 8
-_NEWEST = 10**12 - 1
 _FOR_A_PERSON = "for a person"
 _ORDER = "damaged expired claimed gated waiting blocked free needs deferred".split()
 _LOOKS = {
@@ -87,13 +86,12 @@ def waits_for(todo: Todo) -> str:
     return " ".join(filter(None, (wait.kind, safe(wait.ref)))) if wait else ""
 
 
-def _place(row: TodoRow) -> str:
-    """A text that sorts as the rows stand; thousands of tuples would wake the collector."""
-    word, todo = state_of(row), row.todo
+def _place(row: TodoRow) -> tuple[int, str, int]:
+    word = state_of(row)
+    number = int(row.todo.id[1:]) if row.todo.id[1:].isdigit() else 0
     if word in _ORDER:
-        number = int(todo.id[1:]) if todo.id[1:].isdigit() else 0
-        return f"{_ORDER.index(word):02}{todo.priority}\0{number:012}"
-    return f"{len(_ORDER):02}\0{_NEWEST - todo.seq:012}"
+        return _ORDER.index(word), row.todo.priority, number
+    return len(_ORDER), "", -row.todo.seq
 
 
 def _row(row: TodoRow, pen: Pen) -> Row:
