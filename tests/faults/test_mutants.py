@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 
 from tests.faults.mutants import MUTANTS, Mutant
+from tests.faults.mutants_of_repair import MUTANTS_OF_REPAIR
 from tests.kernel.workspace.build import Place, copied
 
 NOTICED = (Exception, pytest.fail.Exception)
-BY_NAME = pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
+ALL = [*MUTANTS, *MUTANTS_OF_REPAIR]
+BY_NAME = pytest.mark.parametrize("mutant", ALL, ids=lambda mutant: mutant.name)
 
 
 @BY_NAME
@@ -27,4 +29,4 @@ def test_a_deliberate_bug_is_noticed(place: Place, tmp_path: Path, mutant: Mutan
 
 
 def test_no_two_bugs_have_one_name() -> None:
-    assert len({mutant.name for mutant in MUTANTS}) == len(MUTANTS)
+    assert len({mutant.name for mutant in ALL}) == len(ALL)
