@@ -80,6 +80,13 @@ class RosterLedger(Ledger):
         original = event.model_copy(update={"seq": opened.seq})
         return self._judge(original, self.state.owners_at(opened.seq))
 
+    @property
+    def repair_command(self) -> str:
+        """Without an owner in its good part nobody can sign a repair."""
+        if self.state.present_owners:
+            return super().repair_command
+        return f"restore {self.journal.path} from a backup"
+
     def opened(self, goal_id: str) -> OpenedGoal:
         """The goal's place in the workspace journal, or ``unknown_goal``."""
         goal: OpenedGoal | None = self.state.goals.get(goal_id)

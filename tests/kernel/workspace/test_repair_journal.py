@@ -498,6 +498,32 @@ def test_without_an_owner_in_the_good_part_nobody_can_repair(place: Place) -> No
         fresh.append(fresh.repairs.journal(HOUSE, OWNER), place.keys[OWNER])
     assert caught.value.code == "unknown_signer"
     assert isinstance(fresh._core.house.damage, Damaged)
+    assert "from a backup" in fresh.repairs.list()[0].damage.command
+
+
+def test_a_workspace_journal_without_its_first_line_is_for_a_backup(place: Place) -> None:
+    whole = place.house_journal.read_bytes()
+    place.house_journal.write_bytes(b"x" + whole)
+    with pytest.raises(Damaged) as caught:
+        place.again()
+    assert "from a backup" in str(caught.value.next)
+    place.house_journal.write_bytes(whole)
+    assert_writable(place)
+
+
+def test_an_event_that_was_cut_off_is_found_no_more_and_its_id_is_free(place: Place) -> None:
+    place.ws.todos.add(GOAL, CODEX, AddTodo(title="Lost"), event_id="e-lost")
+    assert place.again().events.show(GOAL, "e-lost").event.seq == 17
+    break_line(place, 15)
+    cut(place)
+    for ws in (place.ws, place.again()):
+        with pytest.raises(LoopxError) as caught:
+            ws.events.show(GOAL, "e-lost")
+        assert caught.value.code == "unknown_event"
+    done = place.ws.todos.add(GOAL, CODEX, AddTodo(title="Lost"), event_id="e-lost")
+    assert not done.receipt.replayed
+    assert place.again().events.show(GOAL, "e-lost").event.seq == done.receipt.seq == 16
+    assert [row.event.seq for row in place.again().events.list(GOAL, since=13)] == [14, 15, 16]
 
 
 def test_while_the_workspace_is_damaged_no_goal_is_cut(place: Place) -> None:
