@@ -6,7 +6,6 @@ nothing else names a key.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
@@ -66,6 +65,8 @@ def _loopx(template: str, *kinds: str) -> Callable[[Situation], str]:
     """A command line; ``{goal}`` and, of an object of these kinds, ``{object}`` are filled in."""
 
     def fill(situation: Situation) -> str:
+        import shlex
+
         goal = f" --goal {shlex.quote(situation.goal_id)}" if situation.goal_id else ""
         named = shlex.quote(situation.object_id) if situation.kind in kinds else "ID"
         return template.format(goal=goal, object=named)

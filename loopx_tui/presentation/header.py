@@ -11,9 +11,7 @@ from loopx_kernel.text import safe
 from rich.cells import cell_len
 
 from loopx_tui import strings
-from loopx_tui.presentation.alerts import count as alert_count
 from loopx_tui.presentation.cells import Cell
-from loopx_tui.presentation.needs import count
 from loopx_tui.presentation.pen import Pen
 
 if TYPE_CHECKING:
@@ -85,7 +83,11 @@ def _place_facts(place: Place) -> list[_Fact]:
 
 
 def _ledger_facts(view: WorkspaceView, goal: GoalView | None, pen: Pen) -> list[_Fact]:
-    waiting, alerts = count(view), alert_count(view)
+    # The header is there before anything was read, and needs neither then.
+    from loopx_tui.presentation import alerts as alert_rows
+    from loopx_tui.presentation import needs
+
+    waiting, alerts = needs.count(view), alert_rows.count(view)
     facts = []
     if waiting:
         text = strings.NEED_YOU[waiting == 1].format(count=waiting)

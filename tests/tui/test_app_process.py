@@ -20,6 +20,9 @@ from loopx_tui import main, strings
 COMMAND = [sys.executable, "-m", "loopx_tui.main"]
 LIMIT = 20.0
 GONE = 2.0
+BOARD = 6_000
+"""Bytes that have come when the first reading is on the screen; the opening takes 3,400."""
+
 ENVIRONMENT = {"TERM": "xterm-256color", "COLORTERM": "truecolor"}
 
 
@@ -29,6 +32,8 @@ def on_a_terminal(*arguments: str) -> Iterator[tuple[subprocess.Popen[bytes], Te
     process, fd = launch([*COMMAND, *arguments], (100, 30), ENVIRONMENT, None)
     terminal = Terminal(fd, True, 40)
     try:
+        while terminal.total < BOARD:
+            assert terminal.read(LIMIT), "nothing was read"
         assert terminal.settle(1.0, LIMIT)
         yield process, terminal, fd
     finally:
