@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from loopx_kernel.domain.records import Todo
 from loopx_kernel.domain.roster import WorkspaceState
@@ -24,6 +25,7 @@ from loopx_kernel.views.records import lease_record, registry_entry, spend_lines
 from loopx_kernel.workspace.core import Core
 from loopx_kernel.workspace.opening import read_opening
 
+T = TypeVar("T")
 DAMAGED = (Level.DAMAGED, Level.AHEAD)
 """What no writer mends by itself."""
 
@@ -62,16 +64,17 @@ class Pieces:
         write = partial(spend.write_all, since)
         audit = partial(spend.audit, since)
         yield Piece(spend.path, state.spend_seq, partial(spend.level, since), write, audit=audit)
-        leased = [todo for todo in state.todos.values() if todo.lease is not None]
-        for todo in leased:
-            file, record = self.lease(state, todo), lease_record(state, todo)
-            level, write = partial(file.level, record), partial(file.write, record)
-            yield Piece(file.path, record["seq"], level, write, todo.id)
-        known = {todo.id for todo in leased}
-        for path in sorted(self.core.layout.leases(state.goal_id).glob("*.json")):
-            if path.stem not in known:
-                remove = partial(discard, path, files=self.core.files)
-                yield Piece(path, None, _of_no_lease, remove, path.stem)
+        folder, files = self.core.layout.leases(state.goal_id), self.core.files
+        leased = {f"{todo.id}.json": todo for todo in state.todos.values() if todo.lease}
+        for name, todo in leased.items():
+            file = LeaseFile(folder / name, files)
+            level = partial(_with_record, file.level, state, todo)
+            write = partial(_with_record, file.write, state, todo)
+            yield Piece(file.path, todo.lease and todo.lease.seq, level, write, todo.id)
+        for name in _names_in(folder):
+            if name.endswith(".json") and name not in leased:
+                remove = partial(discard, folder / name, files=files)
+                yield Piece(folder / name, None, _of_no_lease, remove, name.removesuffix(".json"))
 
     def of_house(self) -> tuple[Piece, Piece]:
         """The registry as a whole, and the owners file."""
@@ -167,6 +170,20 @@ class Pieces:
                 read_opening(ledger)
             found[goal_id] = ledger.state
         return found
+
+
+def _with_record(act: Callable[[Mapping[str, Any]], T], state: GoalState, todo: Todo) -> T:
+    """The record of a lease is made only where it is needed."""
+    return act(lease_record(state, todo))
+
+
+def _names_in(folder: Path) -> list[str]:
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(entry.name for entry in entries)
+    except OSError:
+        # Missing, or not to be read: then no file in it can be judged either.
+        return []
 
 
 def _of_no_lease() -> Verdict:
