@@ -301,7 +301,8 @@ def test_the_key_of_connect_is_remembered_beside_what_stands_there(
     config = home / ".config" / "loopx" / "config.yaml"
     config.parent.mkdir(parents=True)
     config.write_text("# mine\ntheme: light\n")
-    key = folder / "plain"
+    key = folder / f"a long folder {'name ' * 20}" / "plain"
+    key.parent.mkdir()
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key], check=True)
 
     ok("connect", "--key", str(key), "--allow-unattended", "--owner", "li")

@@ -98,6 +98,7 @@ def remember_key(path: Path) -> bool:
         return False
     files, place = Files(), config_file()
     yaml = YAML()
+    yaml.width = 2**16  # a long path stays on its line
     values: Any = yaml.load(place) if place.exists() else None
     values = values if isinstance(values, dict) else {}
     values["key"] = str(path.absolute())
