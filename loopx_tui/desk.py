@@ -180,7 +180,7 @@ class Desk:
     def _look(self, wanted: KeyChoice | None = None) -> Look:
         ledger = self._opened()
         view = ledger.view(self.goal_id)
-        keys, problem = usable_keys(ledger.keys.choices())
+        keys, problem = usable_keys(ledger.keys.choices(), os.environ.get("LOOPX_AGENT", ""))
         problem = _not_writable(ledger.root / ".loopx") or problem
         same = (key for key in keys if wanted is not None and _is_same(key, wanted))
         key = next(same, keys[0] if keys else None)
@@ -206,8 +206,13 @@ def explain(error: Exception) -> str:
     return f"Unexpected failure, {type(error).__name__}; see what was recorded: loopx event list"
 
 
-def usable_keys(choices: Sequence[KeyChoice]) -> tuple[tuple[KeyChoice, ...], str]:
-    """The keys that can sign here, or none of them and the sentence that says why."""
+def usable_keys(choices: Sequence[KeyChoice], agent: str = "") -> tuple[tuple[KeyChoice, ...], str]:
+    """The keys that can sign here, or none of them and the sentence that says why.
+
+    In the shell of an ``agent`` nobody decides, whatever keys lie there.
+    """
+    if agent:
+        return (), strings.AN_AGENT.format(agent=agent)
     keys = tuple(choice for choice in choices if choice.usable and choice.owner is not None)
     if keys:
         return keys, ""

@@ -76,6 +76,7 @@ NOTIFY_FAILED: Final = "Your notify.command did not work: {why}"
 
 # Deciding
 KEYS_WAIT: Final = "Decisions open when this has stood still for a moment"
+AN_AGENT: Final = "LOOPX_AGENT is set ({agent}): only a person decides, in a shell of their own"
 NOT_WRITABLE: Final = "Nothing can be written to this workspace; it can only be looked at"
 DECIDED: Final = "{gate} is decided"
 NOT_READ_YET: Final = "The gate is not read"

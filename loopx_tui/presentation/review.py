@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from loopx_kernel.text import hidden_count, safe
@@ -146,12 +147,17 @@ def _signature(look: Look, reason: str) -> Iterator[Line]:
 def key_lines(key: KeyChoice) -> Iterator[Line]:
     """With which key a statement is signed, and how strong that is."""
     yield _field("as", key.owner or "nobody")
-    yield _field("key", str(key.path))
+    yield _field("key", _at_home(key.path))
     yield _field("", key.fingerprint)
     strong = key.level == "passphrase"
     yield Line(f"  {'strength':<9} {STRONG if strong else WEAK}", "text" if strong else "alert")
     if key.problem:
         yield Line(f"▲ {safe(key.problem)}", "alert")
+
+
+def _at_home(path: Path) -> str:
+    home = Path.home()
+    return f"~/{path.relative_to(home)}" if path.is_relative_to(home) else str(path)
 
 
 def fixed(unsigned: Unsigned, key: KeyChoice) -> list[Line]:

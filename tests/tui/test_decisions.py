@@ -204,6 +204,8 @@ def test_usable_keys_are_those_that_can_sign_else_the_reason_is_given() -> None:
     assert usable_keys([key(usable=False, problem="It is broken")]) == ((), "It is broken")
     assert "loopx connect" in usable_keys([])[1]
     assert "not enrolled here" in usable_keys([key(owner=None)])[1]
+    assert usable_keys([good], "codex")[0] == ()
+    assert "codex" in usable_keys([good], "codex")[1]
 
 
 class FakeLedger:
