@@ -62,7 +62,7 @@ def main(arguments: list[str]) -> int:
         with live_demo(SPEED, _say) as place:
             _say("letting the workers work")
             _await(place, _is_rich)
-            os.environ.update(place.screen_variables())
+            os.environ.update(place.screen_variables() | {"HOME": str(place.home)})
             for shot in SHOTS:
                 _say(f"drawing {shot.name}")
                 _await(place, _is_lively)
