@@ -54,6 +54,9 @@ class PaneRows(Rows):
 
     def on_focus(self) -> None:
         self._bar = self._cursor_glyph
+        first = round(self.scroll_y)
+        if not self._keeps_cursor and not first <= self._place < first + self._page:
+            self._go(first)  # what keys act on is in sight
 
     def on_blur(self) -> None:
         if not self._keeps_cursor:
@@ -64,6 +67,11 @@ class PaneRows(Rows):
         if text != self._words.empty:
             with self._changing():
                 self._words = self._words._replace(empty=text)
+
+    def _bring_into_view(self) -> None:
+        """Moves no rows for a cursor nobody sees: a list at its top goes on showing its newest."""
+        if self._keeps_cursor or self.has_focus:
+            super()._bring_into_view()
 
     def _grow(self) -> None:
         """Nothing to tell Textual while everything fits: a layout costs a repaint."""

@@ -56,7 +56,7 @@ def _rate(view: GoalView, pen: Pen) -> str:
     burn, usage = view.burn, view.contract.quota
     if usage.remaining == 0:
         return "all slots are used"
-    lasts = f"used up in {pen.left(burn.lasts_until)}" if burn.lasts_until else "lasts"
+    lasts = f"used up in {pen.left(burn.lasts_until)}" if burn.lasts_until else "enough"
     return f"{burn.last_hour}/h{pen.dot}{lasts}"
 
 

@@ -17,6 +17,7 @@ from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.strip import Strip
 
+from loopx_tui.panes.pane import PaneRows
 from loopx_tui.presentation.cells import Cell, Row
 from loopx_tui.presentation.columns import Column
 from loopx_tui.themes import DEFAULT, to_textual
@@ -207,6 +208,35 @@ class TestScroll:
             view.set_rows(numbered(2))
             await pilot.pause()
             assert [line.split()[0].strip("▌") for line in painted(view)[:2]] == ["T0", "T1"]
+
+
+class TestPaneRows:
+    """A pane whose cursor is seen only where keys go."""
+
+    async def test_a_resize_keeps_the_newest_row_and_a_focus_acts_on_a_row_in_sight(self) -> None:
+        view = PaneRows(COLUMNS, keeps_cursor=False, ascii_only=False)
+        async with shown(numbered(50), view=view) as (_, _, pilot):
+            view.screen.set_focus(None)
+            await pilot.pause()
+            view.set_rows([*keys(*(f"new{at}" for at in range(20))), *numbered(50)])
+            await pilot.resize_terminal(60, 8)
+            await pilot.pause()
+            view.set_rows([*keys("newest", *(f"new{at}" for at in range(20))), *numbered(50)])
+            await pilot.pause()
+            assert painted(view)[0].split()[0] == "newest"
+            view.focus()
+            await pilot.pause()
+            assert painted(view)[0].startswith("▌newest")
+
+    async def test_a_focus_keeps_a_cursor_that_is_in_sight(self) -> None:
+        view = PaneRows(COLUMNS, keeps_cursor=False, ascii_only=False)
+        async with shown(numbered(50), view=view) as (_, _, pilot):
+            view.select("T3")
+            view.screen.set_focus(None)
+            await pilot.pause()
+            view.focus()
+            await pilot.pause()
+            assert view.cursor_key == "T3"
 
 
 class TestFilter:
