@@ -266,3 +266,9 @@ def test_new_events_are_followed_as_they_come(ledger: None) -> None:
         assert child.exitstatus == 130
     finally:
         child.close(force=True)
+
+
+def test_a_list_without_rows_says_none() -> None:
+    start()
+    for command in (("gate", "list"), ("todo", "list"), ("source", "list"), ("lease", "list")):
+        assert loopx(*command).out.splitlines()[-1] == "none", command

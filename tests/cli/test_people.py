@@ -121,7 +121,9 @@ def test_leaving_the_question_or_three_wrong_passphrases_decide_nothing() -> Non
             with terminal("gate", "approve", "G1") as child:
                 child.expect("Passphrase of")
                 child.send(key)
-                assert finish(child)[0] == 130
+                status, shown = finish(child)
+                assert status == 130
+                assert ("nothing was signed" in shown) == (key == "\r")
         with terminal("gate", "approve", "G1") as child:
             for _ in range(3):
                 child.expect("Passphrase of")

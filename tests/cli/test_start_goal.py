@@ -115,7 +115,7 @@ def test_an_objective_without_ascii_words_is_numbered() -> None:
         ("id: shop\nobjective: [a]\n", "objective"),
         ("objective: x\nid: 7\n", "id"),
         ("objective: x\nwrite_scope: src\n", "write_scope"),
-        ("objective: x\nquota: {compute: 2}\n", "quota.compute"),
+        ("objective: x\nquota: {compute: 2}\n", "quota.compute: a share is a decimal from 0 to 1"),
         ("objective: x\nquota: {slots: 2}\n", "quota.slots"),
         ("objective: x\nquota: {window_hours: many}\n", "quota.window_hours"),
         ("objective: x\ncadence: {ladder_seconds: [x]}\n", "cadence.ladder_seconds"),

@@ -170,7 +170,7 @@ def _enrol(session: Session, root: Path, wish: Wish) -> None:
     passphrase = None
     if wish.new_key and wish.passphrase and terminal is not None:
         terminal.say("A new key for LoopX; you type its passphrase at each decision.")
-        passphrase = new_passphrase(terminal)
+        passphrase = new_passphrase(terminal, f"loopx connect --owner {wish.owner} --new-key")
     workspace = Workspace.connect(root, clock=session.clock)
     file = wish.file or generate_key(default_key(), f"loopx:{wish.owner}", passphrase)
     unsigned = workspace.owners.enroll_first(

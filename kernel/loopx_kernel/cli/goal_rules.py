@@ -18,6 +18,7 @@ KEYS = (
     "id objective display_name domain repo state_file write_scope requires_approval gates "
     "acceptance probes sources quota spawn_policy cadence lease limits"
 ).split()
+_SHARE = "a share is a decimal from 0 to 1, such as 0.4"
 _QUOTA_KEYS = ("compute", "window_hours", "slot_minutes")
 _SLUG_WORDS = 6
 _LONGEST_NAME = 80
@@ -114,7 +115,8 @@ def build(model: type[M], values: Mapping[str, Any], prefix: str = "") -> M:
         # Its input is left out: YAML aliases can make a value of any size.
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
         key = prefix + ".".join(str(part) for part in first["loc"])
-        raise _invalid(f"{key}: {first['msg']}", "correct this value", key=key) from None
+        reason = _SHARE if key.endswith("compute") else first["msg"]
+        raise _invalid(f"{key}: {reason}", "correct this value", key=key) from None
 
 
 def slug(text: str) -> str:

@@ -28,13 +28,15 @@ def ask_for_goal(person: Asker, values: dict[str, Any]) -> dict[str, Any]:
         answers["objective"] = _insist(person)
     if not answers.get("write_scope"):
         person.say()
-        person.say("2 of 5. Where may workers write? One path, dir/ or glob a line,")
-        person.say("such as src/theme/** . An empty line ends; none at all means nowhere.")
+        person.say("2 of 5. Where is the work? One path, dir/ or glob a line, such as")
+        person.say("src/theme/** . An empty line ends. It stops nothing by itself: with the")
+        person.say("rule write in step 3, writing anywhere else needs your yes.")
         answers["write_scope"] = _several(person, "write in:", _scope)
     if not answers.get("gates") and not answers.get("requires_approval"):
         person.say()
         person.say("3 of 5. What must not happen without your yes? One rule a line:")
         person.say("KIND[:COMMAND][@PATH], such as publish:git push* or delete or write@infra/**")
+        person.say("or write, which is writing outside of step 2. An empty line ends.")
         answers["gates"] = _several(person, "ask me before:", _gate)
     if not answers.get("acceptance"):
         person.say()

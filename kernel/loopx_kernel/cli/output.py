@@ -62,9 +62,10 @@ class Printer:
             self.line(text, "bold red" if text.startswith("alerts:") else "dim")
 
     def table(self, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-        """A table; an empty cell for ``None``. Nothing at all without rows."""
+        """A table; an empty cell for ``None``. Without rows the word ``none``."""
         cells = [["" if value is None else safe(str(value)) for value in row] for row in rows]
         if not cells:
+            self.line("none", "dim")
             return
         if self._rich:
             self._rich_table(columns, cells)

@@ -167,21 +167,23 @@ def show_statement(session: Session, unsigned: Unsigned) -> None:
     printer.line("dry run: nothing was signed or written", "dim")
 
 
-def new_passphrase(terminal: Terminal) -> bytes:
-    """A new passphrase, typed twice; ``invalid_value`` if empty or different."""
+def new_passphrase(terminal: Terminal, again: str) -> bytes:
+    """A new passphrase, typed twice; if empty or different, ``invalid_value`` that names the
+    command ``again``."""
     first = terminal.secret("New passphrase:")
     if first and first == terminal.secret("The same again:"):
         return first.encode("utf-8")
     raise UsageError(
         "invalid_value",
         "The passphrase was empty, or the two were not the same",
-        next="loopx connect --new-key",
+        next=again,
     )
 
 
 def _passphrase(terminal: Terminal, choice: KeyChoice | KeyFile) -> bytes:
     typed = terminal.secret(f"Passphrase of {choice.path}:")
     if not typed:
+        terminal.say("No passphrase, so nothing was signed.")
         raise EOFError
     return typed.encode("utf-8")
 

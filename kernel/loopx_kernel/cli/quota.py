@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from loopx_kernel.workspace import Workspace
 
 SCHEMA = "loopx_quota_v0"
+NO_SCOPE = "(the todo names no place; see loopx gate check --action write --path PATH)"
 
 
 @click.group("quota", cls=Group, example="loopx quota should-run --agent claude-code")
@@ -151,7 +152,7 @@ def _show(printer: Printer, contract: Contract) -> None:
 def _show_brief(printer: Printer, brief: Brief) -> None:
     printer.line(f"todo: {brief.todo_id} {brief.title}")
     printer.line(f"objective: {brief.objective}")
-    printer.line(f"write only in: {', '.join(brief.write_scope) or 'nowhere without approval'}")
+    printer.line(f"write only in: {', '.join(brief.write_scope) or NO_SCOPE}")
     printer.line(f"ask before: {', '.join(brief.ask_before) or 'nothing'}")
     for check in brief.verification:
         printer.line(f"verified by: {check}")

@@ -23,11 +23,14 @@ class Brief:
     commands: tuple[str, ...]
 
 
-def brief_for(state: GoalState, todo: Todo) -> Brief:
-    """The brief for working on this todo now. It allows no more than a claim would hold."""
+def brief_for(state: GoalState, todo: Todo, agent_id: str | None = None) -> Brief:
+    """The brief for working on this todo now. It allows no more than a claim would hold.
+
+    Its commands run as they stand; without an agent they need ``LOOPX_AGENT``.
+    """
     rules = state.the_rules
     items = {item.id: item for item in rules.acceptance}
-    goal = f"--goal {state.goal_id}"
+    who = f"--goal {state.goal_id}" + (f" --agent {agent_id}" if agent_id else "")
     checks = [
         f"{ref}: {items[ref].kind} {items[ref].value or items[ref].path}" for ref in todo.acceptance
     ]
@@ -47,9 +50,9 @@ def brief_for(state: GoalState, todo: Todo) -> Brief:
         refusals=tuple(refused),
         handoff=state.handoff.text if state.handoff else "",
         commands=(
-            f"loopx todo claim {todo.id} {goal} --expect-version {todo.version}",
-            f"loopx todo complete {todo.id} {goal} --evidence PATH --tests passed",
-            f"loopx quota spend-slot {goal} --turn turn-NNNN",
-            f"loopx refresh-state {goal} --handoff-file PATH",
+            f"loopx todo claim {todo.id} {who} --expect-version {todo.version}",
+            f"loopx todo complete {todo.id} {who} --evidence PATH --tests passed",
+            f"loopx quota spend-slot {who} --turn turn-NNNN",
+            f"loopx refresh-state {who} --handoff-file PATH",
         ),
     )

@@ -279,9 +279,8 @@ class _Desk:
 
     def _run(self, todo: Todo, reason: Reason) -> Contract:
         hint = schedule.after(self.now, self._shortest, "work_ready")
-        return self._contract(
-            "run", [reason], todo=todo, brief=brief_for(self.state, todo), hint=hint
-        )
+        brief = brief_for(self.state, todo, self.agent_id)
+        return self._contract("run", [reason], todo=todo, brief=brief, hint=hint)
 
     def _contract(
         self,

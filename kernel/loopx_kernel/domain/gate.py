@@ -7,6 +7,7 @@ from datetime import datetime
 from textwrap import shorten
 from typing import Any, Literal
 
+from loopx_kernel.clock import format_time
 from loopx_kernel.domain.event import AGENT, OWNER, Context, Draft, EventType, Facts
 from loopx_kernel.domain.permission import Action, Permission, check_action, permission
 from loopx_kernel.domain.record import Flag, Hex, Line, Name, Record, Time
@@ -188,7 +189,7 @@ def _refuse_repeated(state: GoalState, wanted: str, at: datetime) -> None:
 def already_decided(gate: Gate) -> Conflict:
     """The error that says who decided a gate, and when."""
     by = gate.decision.by if gate.decision else "nobody"
-    at = gate.decision.at.isoformat() if gate.decision else None
+    at = format_time(gate.decision.at) if gate.decision else None
     return Conflict(
         "already_decided",
         f"{gate.id} is {gate.status}" + (f", decided by {by} at {at}" if gate.decision else ""),

@@ -118,6 +118,7 @@ def test_scenario_19_run_twice_with_one_todo() -> None:
     assert brief.verification[0] == "tests: cmd npm test"
     assert brief.handoff == "next: the switch"
     assert brief.commands[0].startswith("loopx todo claim T4 ")
+    assert all(f" --agent {CODEX.id} " in f"{command} " for command in brief.commands)
     assert (first.scheduler_hint.interval_seconds, first.scheduler_hint.basis) == (60, "work_ready")
 
 

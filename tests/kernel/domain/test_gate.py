@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from loopx_kernel.clock import format_time
 from loopx_kernel.domain.gate import DecideGate, RequestGate, UseGate, WithdrawGate
 from loopx_kernel.domain.needs_you import Reads, needs_you
 from loopx_kernel.domain.permission import Action, permission
@@ -192,3 +193,9 @@ def test_a_gate_blocks_until_a_person_spoke() -> None:
     book.do(DecideGate(gate_id="G1", outcome="rejected"), OWNER)
     book.do(claim("T1"))
     assert book.todo("T1").status == "claimed"
+
+
+def test_who_asks_again_reads_when_it_was_decided_as_times_are_written_everywhere() -> None:
+    book = decided("rejected")
+    with pytest.raises(Conflict, match=f"decided by .* at {format_time(NOW)}$"):
+        book.do(ASK)
