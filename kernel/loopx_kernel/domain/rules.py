@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from decimal import ROUND_HALF_UP, Decimal
-from fnmatch import fnmatchcase
 from typing import Annotated, Literal
 
 from pydantic import Field
 
 from loopx_kernel.clock import parse_duration
 from loopx_kernel.domain.record import Count, Flag, Int, Line, Name, Record, Seconds
-from loopx_kernel.domain.scope import check_scope, covers, touches
+from loopx_kernel.domain.scope import check_scope, touches, within
+from loopx_kernel.domain.spelling import may_mean
 from loopx_kernel.errors import UsageError
 
 STANDARD_KINDS = ("write", "publish", "production-action", "delete", "network", "secret")
@@ -172,20 +172,22 @@ def rule_covers(
     paths: tuple[str, ...],
     write_scope: tuple[str, ...],
 ) -> bool:
-    """Whether a rule asks for approval of this action. White space in commands is folded."""
+    """Whether a rule asks for approval of this action.
+
+    What the action leaves out may be what the rule names, so leaving it out is no way around;
+    only writing is often done without a command.
+    """
     if rule.kind != action:
         return False
-    if rule.command and not fnmatchcase(_words(command), _words(rule.command)):
-        return False
+    if rule.command:
+        unsaid = not command.strip() and action != "write"
+        if not (unsaid or may_mean(rule.command, command)):
+            return False
     if rule.path:
-        return any(touches(rule.path, path) for path in paths)
+        return not paths or any(touches(rule.path, path) for path in paths)
     if rule.kind == "write" and not rule.command:
-        return not paths or not all(any(covers(s, path) for s in write_scope) for path in paths)
+        return not paths or not all(any(within(s, path) for s in write_scope) for path in paths)
     return True
-
-
-def _words(command: str) -> str:
-    return " ".join(command.split())
 
 
 def is_kind(text: str) -> bool:

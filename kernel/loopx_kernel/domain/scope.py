@@ -67,17 +67,33 @@ def covers(pattern: str, path: str) -> bool:
     return _matches(pattern, path)
 
 
+def within(scope: str, path: str) -> bool:
+    """Whether ``path`` lies in a scope for sure, for what needs no leave there.
+
+    Narrower than ``covers``: only ``**`` reaches into folders below.
+    """
+    if not covers(scope, path):
+        return False
+    names = [name for name in posixpath.normpath(scope).split("/") if name != "."]
+    return (
+        "**" in names
+        or not _GLOB.search(scope)
+        or len(names) == len(posixpath.normpath(path).split("/"))
+    )
+
+
 def touches(pattern: str, path: str) -> bool:
     """Whether an action on ``path`` may touch what a rule's pattern covers.
 
     Errs on the side of asking: letter case is ignored, and a folder counts with
-    all that is below it.
+    all that is below it, in the pattern too, where only the disk knows what is one.
     """
     pattern, path = _folded(pattern), _folded(path)
     if covers(pattern, path):
         return True
     here, there = _literal("", path), _literal("", pattern)
-    return _below(there, here) or (path.endswith("/") and _below(here, there))
+    folder = path.endswith("/") or not _GLOB.search(pattern)
+    return _below(there, here) or (folder and _below(here, there))
 
 
 def overlap(

@@ -100,6 +100,12 @@ SCOPE = ("src/theme/**",)
         ("write", "write", "", ("src/theme/a.css", "src/app.ts"), True),
         ("write", "write", "sed -i", (), True),
         ("write:sed *", "write", "sed -i", ("src/theme/a.css",), True),
+        ("write:sed *", "write", "", ("src/theme/a.css",), False),
+        ("publish:git push*", "publish", "", ("dist/",), True),
+        ("publish:git push*", "publish", "sudo /usr/bin/git 'push'", (), True),
+        ("write@infra/**", "write", "rm -rf infra", (), True),
+        ("write:rm *@infra/**", "write", "ls", (), False),
+        ("delete@src", "delete", "", ("src/app.ts",), True),
     ],
 )
 def test_what_a_rule_covers(

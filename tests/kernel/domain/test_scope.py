@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from loopx_kernel.domain.scope import check_path, check_scope, covers, overlap, touches
+from loopx_kernel.domain.scope import check_path, check_scope, covers, overlap, touches, within
 from loopx_kernel.errors import UsageError
 
 _NAMES = st.sampled_from(["src", "Src", "theme", "a", "b", "x.css", "y.css", "é", "e\u0301"])
@@ -104,6 +104,23 @@ def test_covers(pattern: str, path: str, expected: bool) -> None:
 )
 def test_touches(pattern: str, path: str, expected: bool) -> None:
     assert touches(pattern, path) is expected
+
+
+@pytest.mark.parametrize(
+    ("scope", "path", "expected"),
+    [
+        ("src/*.css", "src/a.css", True),
+        ("src/*.css", "src/deep/a.css", False),
+        ("./docs/a*", "docs/a/b", False),
+        ("src/**", "src/deep/a.css", True),
+        ("**/*.css", "src/deep/a.css", True),
+        ("src/", "src/deep/a.css", True),
+        ("src/theme", "src/theme", True),
+        ("src/theme", "src/theme/a.css", False),
+    ],
+)
+def test_within(scope: str, path: str, expected: bool) -> None:
+    assert within(scope, path) is expected
 
 
 @pytest.mark.parametrize(
