@@ -31,6 +31,7 @@ Problem = Literal[
     "not_yet_valid",
     "expired",
     "wrong_level",
+    "borrowed_name",
 ]
 Level = Literal["none", "software", "passphrase", "confirmed", "presence"]
 
@@ -111,6 +112,8 @@ class Verdict:
 
 
 UNSIGNED = Verdict(ok=False, problem="unsigned")
+BORROWED_NAME = Verdict(ok=False, problem="borrowed_name")
+"""On a line that is nobody's signature and names a person as its agent."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from loopx_kernel.domain.alerts import noted
 from loopx_kernel.domain.event import UNSIGNED, Event, EventType, Facts, Verdict
-from loopx_kernel.domain.records import Alert
-from loopx_kernel.domain.state import MAX_ALERTS, GoalState
+from loopx_kernel.domain.state import GoalState
 from loopx_kernel.errors import Conflict, Denied, LoopxError, UsageError
 
 # A noun's module is imported when the first of its events occurs.
@@ -125,6 +125,13 @@ def check_actor(kind: EventType[Any, Any], facts: Facts) -> None:
             event_type=kind.name,
         )
     if facts.actor.kind != "owner":
+        if facts.verdict.problem == "borrowed_name":
+            raise Denied(
+                "unsigned",
+                f"{kind.name} names {facts.actor.id}, a person, as its {facts.actor.kind}",
+                next="loopx owner list",
+                event_type=kind.name,
+            )
         return
     verdict = facts.verdict
     if not verdict.ok or facts.signed is None:
@@ -205,6 +212,7 @@ def evolve(state: GoalState, event: Event, verdict: Verdict = UNSIGNED) -> GoalS
     for part in event.payload.get("parts", ()):
         inner, rest = _part(kind, part)
         after = inner.evolve(after, parse(inner, rest), facts)
+    moved["latest_at"] = state.not_before(event.recorded_at)
     if kind.changes_work and not _is_idle_read(event):
         moved["changed_at"] = event.recorded_at
     if event.event_type.partition(".")[0] in LISTED:
@@ -226,17 +234,5 @@ def _is_idle_read(event: Event) -> bool:
 
 
 def _alerted(state: GoalState, event: Event, error: LoopxError) -> GoalState:
-    kept = with_alert(state.alerts, event, error)
-    return state.model_copy(update={"alerts": kept, "alert_count": state.alert_count + 1})
-
-
-def with_alert(alerts: tuple[Alert, ...], event: Event, error: LoopxError) -> tuple[Alert, ...]:
-    """The alerts with one more for a line that has no effect; the oldest give way."""
-    alert = Alert(
-        seq=event.seq,
-        event_id=event.event_id,
-        event_type=event.event_type,
-        code=error.code,
-        message=error.message,
-    )
-    return (*alerts, alert)[-MAX_ALERTS:]
+    update = noted(state.alerts, state.idle, event, error)
+    return state.model_copy(update=update | {"alert_count": state.alert_count + 1})

@@ -277,10 +277,11 @@ def _evolve_decided(outcome: Outcome) -> Any:
 
 def _check_used(state: GoalState, payload: Used, facts: Facts) -> None:
     gate = state.gate(payload.gate_id)
-    if gate.digest != payload.digest or not gate.usable(facts.at):
+    at = state.not_before(facts.at)
+    if gate.digest != payload.digest or not gate.usable(at):
         raise Denied(
             "gate_required",
-            f"{gate.id} is {gate.status_at(facts.at)}; there is no approval to use",
+            f"{gate.id} is {gate.status_at(at)}; there is no approval to use",
             next=f"loopx gate show {gate.id}",
             gate_id=gate.id,
         )

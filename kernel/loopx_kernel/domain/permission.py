@@ -37,9 +37,15 @@ class Permission:
     gate: Gate | None = None
 
 
-def permission(state: GoalState, action: Action, now: datetime) -> Permission:
-    """Looks, and changes nothing. An action no rule covers needs no approval."""
+def permission(
+    state: GoalState, action: Action, now: datetime, real_paths: tuple[str, ...] = ()
+) -> Permission:
+    """Looks, and changes nothing. An action no rule covers needs no approval.
+
+    ``real_paths`` are where the action's paths lead on disk, relative to the repo.
+    """
     check_action(action)
+    now = state.not_before(now)
     write_scope = state.the_rules.coordination.write_scope
     rule = next(
         (
@@ -49,16 +55,16 @@ def permission(state: GoalState, action: Action, now: datetime) -> Permission:
                 rule,
                 action=action.action,
                 command=action.command,
-                paths=action.paths,
+                paths=action.paths + real_paths,
                 write_scope=write_scope,
             )
         ),
         None,
     )
-    if rule is None:
-        return Permission(True, "no rule covers it")
     asked = [gate for gate in state.gates.values() if gate.digest == action.digest]
     approved = next((gate for gate in asked if gate.usable(now)), None)
+    if rule is None:
+        return Permission(True, "no rule covers it", gate=approved)
     if approved is not None:
         return Permission(True, f"{approved.id} was approved", rule, approved)
     last = asked[-1] if asked else None

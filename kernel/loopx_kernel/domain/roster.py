@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from loopx_kernel.domain.alerts import Runs, noted
 from loopx_kernel.domain.event import (
     AGENT,
     CODE,
@@ -18,7 +19,7 @@ from loopx_kernel.domain.event import (
     Facts,
     Verdict,
 )
-from loopx_kernel.domain.fold import check_actor, facts_of, parse, with_alert
+from loopx_kernel.domain.fold import check_actor, facts_of, parse
 from loopx_kernel.domain.goal import Opened, check_rules
 from loopx_kernel.domain.record import Count, Flag, Hex, Line, Name, Record, Time
 from loopx_kernel.domain.records import Alert, Cut, Head
@@ -44,11 +45,15 @@ class Owner(Record):
     revoked_seq: Count | None = None
     to_heads: dict[str, Head] = {}
 
+    def is_known_at(self, goal_id: str, seq: int, cuts: tuple[Cut, ...] = ()) -> bool:
+        """Whether the line ``seq`` of a goal's journal came after this person's enrolment."""
+        start = _place(self.from_heads.get(goal_id), self.enrolled_seq, cuts)
+        return start is None or seq > start
+
     def counts_at(self, goal_id: str, seq: int, cuts: tuple[Cut, ...] = ()) -> bool:
         """Whether this key counts for the line ``seq`` of a goal's journal, which was cut by
         the repairs ``cuts``."""
-        start = _place(self.from_heads.get(goal_id), self.enrolled_seq, cuts)
-        if start is not None and seq <= start:
+        if not self.is_known_at(goal_id, seq, cuts):
             return False
         if self.revoked_seq is None:
             return True
@@ -99,6 +104,7 @@ class WorkspaceState(Record):
     settled_seq: Count = 0
     cuts: tuple[Cut, ...] = ()
     alerts: tuple[Alert, ...] = ()
+    idle: Runs = ()
 
     @property
     def present_owners(self) -> tuple[Owner, ...]:
@@ -108,6 +114,13 @@ class WorkspaceState(Record):
     def keys_at(self, goal_id: str, seq: int, cuts: tuple[Cut, ...] = ()) -> tuple[Owner, ...]:
         """The keys that count for one line of a goal's journal, cut by the repairs ``cuts``."""
         return tuple(owner for owner in self.owners if owner.counts_at(goal_id, seq, cuts))
+
+    def is_person_at(self, name: str, goal_id: str, seq: int, cuts: tuple[Cut, ...] = ()) -> bool:
+        """Whether somebody enrolled before that line of a goal's journal has this name."""
+        return any(
+            same_name(owner.name, name) and owner.is_known_at(goal_id, seq, cuts)
+            for owner in self.owners
+        )
 
     def owners_at(self, seq: int) -> tuple[Owner, ...]:
         """The owners whose key counts for the line ``seq`` of this journal."""
@@ -193,6 +206,11 @@ def decide(
             return Draft("agent.added", payload, command.agent_id)
 
 
+def same_name(one: str, two: str) -> bool:
+    """Whether people would take two names for the same: letter case tells nobody apart."""
+    return one.casefold() == two.casefold()
+
+
 def _check_created(state: WorkspaceState, payload: Created, facts: Facts) -> None:
     if state.workspace_id:
         raise Conflict("exists", "This workspace was created already", next="loopx status")
@@ -214,7 +232,7 @@ def _check_enrolled(state: WorkspaceState, payload: Enrolled, facts: Facts) -> N
             name=payload.name,
         )
     for owner in state.present_owners:
-        if owner.name == payload.name or owner.fingerprint == payload.fingerprint:
+        if same_name(owner.name, payload.name) or owner.fingerprint == payload.fingerprint:
             raise Conflict(
                 "exists",
                 f"{owner.name} is enrolled already with {owner.fingerprint}",
@@ -223,6 +241,13 @@ def _check_enrolled(state: WorkspaceState, payload: Enrolled, facts: Facts) -> N
                 fingerprint=owner.fingerprint,
             )
 
+    if any(same_name(payload.name, agent_id) for agent_id in state.agents):
+        raise Conflict(
+            "exists",
+            f"{payload.name} is the name of an agent, so it cannot be an owner's",
+            next="loopx agent list",
+            name=payload.name,
+        )
     if set(payload.heads) != set(state.goals):
         raise UsageError(
             "invalid_event",
@@ -254,6 +279,14 @@ def _check_agent(state: WorkspaceState, payload: AgentAdded, facts: Facts) -> No
         )
     if payload.note:
         check_line(payload.note, "note")
+    person = next((o for o in state.owners if same_name(o.name, payload.agent_id)), None)
+    if person is not None:
+        raise Conflict(
+            "exists",
+            f"{person.name} is the name of an owner, so it cannot be an agent's",
+            next=f"loopx agent add {payload.agent_id}-agent",
+            agent_id=payload.agent_id,
+        )
     if payload.agent_id in state.agents:
         raise Conflict(
             "exists",
@@ -336,7 +369,7 @@ def evolve(state: WorkspaceState, event: Event, verdict: Verdict) -> WorkspaceSt
     try:
         check(state, event.event_type, event.goal_id, event.payload, facts)
     except LoopxError as error:
-        moved["alerts"] = with_alert(state.alerts, event, error)
+        moved |= noted(state.alerts, state.idle, event, error)
         return state.model_copy(update=moved)
     kind = workspace_event_type(event.event_type)
     if event.event_type == "goal.opened":

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import datetime
 from typing import Literal
 
 from loopx_kernel.clock import Reading
+from loopx_kernel.domain.alerts import Runs
 from loopx_kernel.domain.record import Count, Name, Record, Time
 from loopx_kernel.domain.records import (
     Alert,
@@ -21,7 +23,6 @@ from loopx_kernel.domain.records import (
 from loopx_kernel.domain.rules import GoalRules
 from loopx_kernel.errors import UsageError
 
-MAX_ALERTS = 200
 WALL_GRACE_SECONDS = 60
 
 
@@ -30,14 +31,16 @@ class GoalState(Record):
 
     ``registry_seq``, ``list_seq`` and ``spend_seq`` are the ``seq`` of the last event
     that changed the registry entry, the rendered state file and the spend ledger. ``changed_at`` is
-    the time of the last event that changed something, the ladder's start. ``settled`` names by
-    path the content (SHA-256) that a person decided to have replaced.
+    the time of the last event that changed something, the ladder's start. ``latest_at`` is
+    the latest time of a line with effect, ``idle`` numbers the lines without. ``settled`` names
+    by path the content (SHA-256) that a person decided to have replaced.
     """
 
     goal_id: Name
     seq: Count = 0
     head: str = ""
     last_at: Time | None = None
+    latest_at: Time | None = None
     opened_at: Time | None = None
     changed_at: Time | None = None
     status: Literal["active", "paused", "retired"] = "active"
@@ -59,6 +62,7 @@ class GoalState(Record):
     next_gate: Count = 1
     alerts: tuple[Alert, ...] = ()
     alert_count: Count = 0
+    idle: Runs = ()
 
     def with_todo(self, todo: Todo) -> GoalState:
         """The state with this todo put in or replaced."""
@@ -128,6 +132,11 @@ class GoalState(Record):
                 source_id=source_id,
             )
         return source
+
+    def not_before(self, at: datetime) -> datetime:
+        """``at``, or the latest time a line with effect bears: what ran out stays so, whatever
+        time a later line claims for itself."""
+        return at if self.latest_at is None else max(at, self.latest_at)
 
     def object_version(self, object_id: str) -> int:
         """The ``seq`` that last changed the object a decision is about; 0 for a new one."""

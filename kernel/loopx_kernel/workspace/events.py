@@ -164,9 +164,9 @@ class Events:
     def _from_line_one(self, goal_id: str) -> Ledger:
         if goal_id == WORKSPACE_JOURNAL:
             return RosterLedger(self._core.layout, self._core.files, cached=False)
-        return GoalLedger(
-            self._core.layout, goal_id, self._core.house, self._core.files, cache=None
-        )
+        house = RosterLedger(self._core.layout, self._core.files, cached=False)
+        house.refresh()
+        return GoalLedger(self._core.layout, goal_id, house, self._core.files, cache=None)
 
     def _ledger(self, goal_id: str) -> Ledger:
         self._core.house.refresh()
@@ -199,7 +199,7 @@ class Events:
 
     def _row(self, ledger: Ledger, line: Line) -> EventRow:
         event = ledger.event_of(line)
-        problem = next((a.message for a in ledger.state.alerts if a.seq == event.seq), None)
+        problem = ledger.fault_at(event.seq)
         if event.actor_kind != "owner":
             return EventRow(event, problem is None, problem)
         verdict = ledger.verdict(event)

@@ -6,6 +6,7 @@ from loopx_kernel.domain import gate
 from loopx_kernel.domain.gate import DecideGate, RequestGate, UseGate, WithdrawGate
 from loopx_kernel.domain.permission import Action, Permission, permission
 from loopx_kernel.domain.state import GoalState
+from loopx_kernel.workspace.approvals import confirmed, real_paths
 from loopx_kernel.workspace.commit import commit
 from loopx_kernel.workspace.core import Core
 from loopx_kernel.workspace.orders import Done, Order, named
@@ -30,6 +31,8 @@ class Gates:
         self, goal_id: str, agent: str, command: UseGate, *, event_id: str | None = None
     ) -> Done[GoalState]:
         """Takes the one use of a matching approval; ``gate_required`` if there is none."""
+        with self._core.lock:
+            confirmed(self._core, goal_id, command.action)
         return self._commit(goal_id, agent, command, event_id)
 
     def withdraw(
@@ -41,10 +44,9 @@ class Gates:
     def check(self, goal_id: str, action: Action) -> Permission:
         """Whether the action may be done now; looks and changes nothing."""
         with self._core.lock:
-            self._core.house.refresh()
-            ledger = self._core.fresh_goal(goal_id)
-            ledger.require_whole()
-            return permission(ledger.state, action, self._core.clock.read().now)
+            state = confirmed(self._core, goal_id, action)
+            now, real = self._core.clock.read().now, real_paths(self._core.real_repo(state), action)
+            return permission(state, action, now, real)
 
     def decide(
         self, goal_id: str, owner: str, command: DecideGate, *, event_id: str | None = None

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
+from loopx_kernel.domain.alerts import fault_at
 from loopx_kernel.domain.event import (
     Event,
     EventType,
@@ -79,6 +80,13 @@ class Ledger(ABC):
         if self.cache and self.damage is None and self._unsaved >= resume.EVERY:
             self._save(self.cache)
             self._unsaved = 0
+
+    def read_again(self) -> None:
+        """Folds everything from line 1, as if there were no cache; the next one is made new."""
+        self.position = self.start
+        self.reset()
+        self._read_on()
+        self._unsaved = resume.EVERY
 
     def read_up_to(self, seq: int) -> None:
         """Folds the lines up to ``seq``, as far as they are good."""
@@ -158,9 +166,7 @@ class Ledger(ABC):
         made since explains it.
         """
         if self.damage is not None and self.position.seq == seen.line.seq:
-            self.position = self.start
-            self.reset()
-            self._read_on()
+            self.read_again()
         last, head = self.position.seq, self.hash_at(seen.line.seq)
         lost = resume.rolled_back(self.journal.path, seen.line, last, head)
         if lost is None or self._explained(seen):
@@ -234,6 +240,11 @@ class Ledger(ABC):
             return self.position.head
         line = line_with_seq(self.journal, seq)
         return line.sha256 if line else None
+
+    def fault_at(self, seq: int) -> str | None:
+        """Why the line ``seq``, which was read, had no effect; ``None`` where it had one."""
+        fault: str | None = fault_at(self.state.alerts, self.state.idle, seq)
+        return fault
 
     def require_whole(self) -> None:
         """Raises the damage that was found, if any."""

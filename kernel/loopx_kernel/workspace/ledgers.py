@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from loopx_kernel.domain import fold, roster
 from loopx_kernel.domain.event import (
+    BORROWED_NAME,
     UNSIGNED,
     WORKSPACE_JOURNAL,
     Event,
@@ -161,7 +162,9 @@ class GoalLedger(Ledger):
 
     def verdict(self, event: Event) -> Verdict:
         if event.actor_kind != "owner":
-            return UNSIGNED
+            name, cuts = event.actor_agent_id, self.state.cuts
+            borrowed = self.house.state.is_person_at(name, self.name, event.seq, cuts)
+            return BORROWED_NAME if borrowed else UNSIGNED
         if event.seq == 1:
             return self.house.opening_verdict(event, self.opened)
         cuts = (*self.state.cuts, *_cut_by(event))

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from loopx_kernel.domain import fold
+from loopx_kernel.domain.alerts import MAX_ALERTS, fault_at
 from loopx_kernel.domain.aside import ReopenTodo, SetAside
 from loopx_kernel.domain.event import UNSIGNED, Event, EventType, Verdict, asked
 from loopx_kernel.domain.gate import DecideGate, RequestGate, UseGate, WithdrawGate
@@ -23,7 +24,7 @@ from loopx_kernel.domain.rebuilt import NoteRebuilt
 from loopx_kernel.domain.records import WaitingOn
 from loopx_kernel.domain.rules import SourceRule
 from loopx_kernel.domain.source import AddSource, BindSource, ReadSource
-from loopx_kernel.domain.state import MAX_ALERTS, GoalState
+from loopx_kernel.domain.state import GoalState
 from loopx_kernel.domain.todo import FinishHumanTodo, UpdateTodo
 from loopx_kernel.errors import UsageError
 
@@ -130,7 +131,7 @@ def refused(before: GoalState, event: Event, verdict: Verdict = UNSIGNED) -> str
     assert after.alert_count == before.alert_count + 1
     alert = after.alerts[-1]
     assert (alert.seq, alert.event_id) == (event.seq, event.event_id)
-    moved = {"seq", "head", "last_at", "alerts", "alert_count"}
+    moved = {"seq", "head", "last_at", "alerts", "alert_count", "idle"}
     assert after.model_dump(exclude=moved) == before.model_dump(exclude=moved)
     return alert.code
 
@@ -149,7 +150,7 @@ def test_a_legal_line_has_its_effect(name: str) -> None:
     before, event, verdict = legal(name)
     after = fold.evolve(before, event, verdict)
     assert after.alert_count == 0
-    kept = {"seq", "head", "last_at", "changed_at"}
+    kept = {"seq", "head", "last_at", "latest_at", "changed_at"}
     same = after.model_dump(exclude=kept) == before.model_dump(exclude=kept)
     assert same is (name == "file.rebuilt")
 
@@ -367,6 +368,22 @@ def test_alerts_are_counted_beyond_those_kept() -> None:
     assert len(book.state.alerts) == MAX_ALERTS
     assert book.state.alert_count == MAX_ALERTS + 5
     assert book.state.alerts[-1].seq == book.state.seq
+
+
+def test_that_a_line_did_nothing_is_known_when_its_reason_is_not_kept_any_more() -> None:
+    book = dark_mode()
+    good = book.state.seq
+    book.write("goal.completed", {})
+    book.do(add("More"))
+    for _ in range(MAX_ALERTS):
+        book.write("goal.completed", {})
+    state = book.state
+    faults = {seq: fault_at(state.alerts, state.idle, seq) for seq in range(good, state.seq + 1)}
+    fine = [seq for seq, fault in faults.items() if fault is None]
+    assert fine == [good, good + 2]
+    assert "is not kept" in str(faults[good + 1])
+    assert "is not an event of a goal" in str(faults[good + 3])
+    assert GoalState.model_validate_json(state.model_dump_json()).idle == state.idle
 
 
 def test_a_payload_is_written_without_empty_keys_and_read_back_the_same() -> None:

@@ -141,7 +141,7 @@ def test_lines_that_have_no_effect(command: Any, actor: Actor, verdict: Verdict,
     made = house()
     before = made.state
     assert made.do(command, actor, verdict) == code
-    moved = {"seq", "head", "alerts"}
+    moved = {"seq", "head", "alerts", "idle"}
     assert made.state.model_dump(exclude=moved) == before.model_dump(exclude=moved)
 
 
