@@ -132,7 +132,8 @@ class Facts:
 class Context:
     """What a decider may look at besides the state: caller, clocks, the neighbours.
 
-    ``repo`` is the real absolute path of the goal's repo, as in the neighbours.
+    ``repo`` is the real absolute path of the goal's repo, as in the neighbours;
+    ``real_scopes`` are the todo's scopes with links followed, as theirs are.
     """
 
     actor: Actor
@@ -140,6 +141,7 @@ class Context:
     agents: frozenset[str] = frozenset()
     repo: str = ""
     neighbours: tuple[LiveLease, ...] = ()
+    real_scopes: tuple[str, ...] = ()
 
     @property
     def now(self) -> datetime:

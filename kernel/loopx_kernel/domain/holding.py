@@ -102,8 +102,10 @@ def holder_of_scope(
 
 
 def no_foreign_overlap(state: GoalState, todo: Todo, context: Context) -> None:
-    """``scope_overlap`` if a live lease of another goal may touch the same files."""
-    _refuse_overlap(state, todo, context.repo, context.neighbours)
+    """``scope_overlap`` if a live lease may touch the same files on disk; of another goal, or
+    of this one by way of a link."""
+    on_disk = todo.model_copy(update={"write_scope": context.real_scopes or todo.write_scope})
+    _refuse_overlap(state, on_disk, context.repo, context.neighbours)
 
 
 def no_overlap(state: GoalState, todo: Todo, reading: Reading) -> None:

@@ -128,10 +128,17 @@ def _below(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
-def _literal(repo: str, scope: str) -> str:
+def split_glob(scope: str) -> tuple[str, str]:
+    """The folders of a scope before its first glob, and the rest; the whole where it has none."""
     glob = _GLOB.search(scope)
-    if glob:
-        scope = scope[: glob.start()].rpartition("/")[0]
+    if glob is None:
+        return scope, ""
+    folder = scope[: glob.start()].rpartition("/")[0]
+    return folder, scope[len(folder) :].lstrip("/")
+
+
+def _literal(repo: str, scope: str) -> str:
+    scope, _ = split_glob(scope)
     return _folded(posixpath.normpath(posixpath.join("/", repo, scope)))
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import os
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from threading import RLock
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from loopx_kernel.clock import Clock, Reading
 from loopx_kernel.domain.event import Context, LiveLease
 from loopx_kernel.domain.holding import live_leases
+from loopx_kernel.domain.scope import split_glob
 from loopx_kernel.domain.state import GoalState
 from loopx_kernel.errors import Damaged, LoopxError, Storage, UsageError
 from loopx_kernel.store import checkpoint
@@ -95,12 +97,21 @@ class Core:
         """What the decider may look at besides the state."""
         if order.house:
             return Context(order.actor, reading)
+        state: GoalState = self.goal(order.goal_id).state
+        repo = self.real_repo(state)
+        todo = state.todos.get(order.todo_id or "") if order.both else None
+        beside: tuple[LiveLease, ...] = ()
+        if order.both:
+            # The fold compares this goal's scopes as they are written; only the disk knows links.
+            own = _on_disk(live_leases(state, reading, repo))
+            beside = (*self.live_leases(reading, beside=order.goal_id), *own)
         return Context(
             actor=order.actor,
             reading=reading,
             agents=frozenset(self.house.state.agents),
-            repo=self.real_repo(self.goal(order.goal_id).state),
-            neighbours=self.live_leases(reading, beside=order.goal_id) if order.both else (),
+            repo=repo,
+            neighbours=beside,
+            real_scopes=real_scopes(repo, todo.write_scope) if todo else (),
         )
 
     def repo(self, state: GoalState) -> Path:
@@ -131,7 +142,7 @@ class Core:
                 continue
             with contextlib.suppress(LoopxError):
                 state = self.fresh_goal(goal_id).state
-                found += live_leases(state, reading, self.real_repo(state))
+                found += _on_disk(live_leases(state, reading, self.real_repo(state)))
         return tuple(found)
 
     def _require_unbegun(self, goal_id: str) -> None:
@@ -148,6 +159,23 @@ class Core:
             kind="missing",
             goal_id=goal_id,
         )
+
+
+def real_scopes(repo: str, scopes: tuple[str, ...]) -> tuple[str, ...]:
+    """Where scopes lead on disk, relative to the real path ``repo``, links followed."""
+    return tuple(_real_scope(repo, scope) for scope in scopes)
+
+
+def _real_scope(repo: str, scope: str) -> str:
+    folder, rest = split_glob(scope)
+    real = os.path.relpath(os.path.realpath(Path(repo, folder)), repo)
+    return f"{real}/{rest}" if rest else real
+
+
+def _on_disk(leases: Iterable[LiveLease]) -> tuple[LiveLease, ...]:
+    return tuple(
+        replace(lease, write_scopes=real_scopes(lease.repo, lease.write_scopes)) for lease in leases
+    )
 
 
 def not_initialised(root: Path) -> UsageError:

@@ -9,6 +9,7 @@ import pytest
 from loopx_kernel.clock import format_time
 from loopx_kernel.domain.alerts import MAX_ALERTS
 from loopx_kernel.domain.gate import DecideGate, UseGate
+from loopx_kernel.domain.lease import ClaimTodo
 from loopx_kernel.domain.permission import Action
 from loopx_kernel.domain.quota import SpendSlot
 from loopx_kernel.domain.rules import Coordination, parse_gate_rule
@@ -151,6 +152,21 @@ def test_an_approval_for_where_a_link_leads_can_be_used(place: Place) -> None:
     assert place.ws.gates.check(GOAL, action).allowed
     done = place.ws.gates.use(GOAL, CLAUDE, UseGate(action=action))
     assert done.state.gates[gate_id].status == "used"
+
+
+@pytest.mark.parametrize("goal_id", [GOAL, "shop"])
+def test_two_agents_do_not_hold_the_same_files_by_way_of_a_link(place: Place, goal_id: str) -> None:
+    """T3, which covers src/theme, is held by claude-code."""
+    (place.root / "mall-frontend" / "src" / "theme").mkdir(parents=True)
+    (place.root / "mall-frontend" / "look").symlink_to("src/theme")
+    if goal_id != GOAL:
+        open_goal(place, goal_id)
+    work = AddTodo(title="The same by another name", write_scope=("look/*.css",))
+    todo_id = place.ws.todos.add(goal_id, CODEX, work).object_id
+    with refused(place, "scope_overlap"):
+        place.ws.todos.claim(goal_id, CODEX, ClaimTodo(todo_id=todo_id))
+    (place.root / "mall-frontend" / "look").unlink()
+    place.ws.todos.claim(goal_id, CODEX, ClaimTodo(todo_id=todo_id))
 
 
 def test_a_person_s_todo_is_not_finished_by_lines_of_an_agent(place: Place) -> None:
