@@ -8,6 +8,8 @@ from argparse import ArgumentParser
 from collections.abc import Sequence
 from pathlib import Path
 
+from loopx_kernel import __version__
+
 from loopx_tui.showing import add_screen_options, show
 
 
@@ -42,6 +44,7 @@ def _parser() -> ArgumentParser:
         epilog="loopx-tui demo: a live throw-away workspace. "
         "loopx-tui shot -o FILE.svg: a picture without a terminal.",
     )
+    parser.add_argument("--version", action="version", version=f"loopx-tui {__version__}")
     parser.add_argument("path", nargs="?", help="where the workspace is; this folder by default")
     add_screen_options(parser)
     return parser

@@ -46,7 +46,13 @@ TAIL_ONLY: Final = "tail since #{seq}"
 AS_OF: Final = "as of {time}"
 READ_ONLY: Final = "read-only"
 DEMO: Final = "demo"
-MODES: Final = {"start": "opening", "live": "live", "polling": "polling", "down": "watcher down"}
+MODES: Final = {
+    "start": "opening",
+    "live": "live",
+    "polling": "polling",
+    "down": "watcher down",
+    "none": "no workspace",
+}
 TINY_QUIT: Final = "q quit"
 
 # A workspace that is not there

@@ -19,7 +19,13 @@ if TYPE_CHECKING:
     from loopx_kernel.views.workspace import WorkspaceView
 
 GAP = 2
-_MODE_STYLES = {"start": "text-dim", "live": "fresh", "polling": "stale", "down": "alert"}
+_MODE_STYLES = {
+    "start": "text-dim",
+    "live": "fresh",
+    "polling": "stale",
+    "down": "alert",
+    "none": "text-dim",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +69,8 @@ def header(
     if observed is not None:
         time = strings.AS_OF.format(time=pen.clock(observed, seconds=True))
         facts.append(_Fact(Cell(time, "text-dim"), 4, right=True))
+    if view is None and mode == "down":
+        mode = "none"
     live = Cell(f"{pen.glyph('live')} {strings.MODES[mode]}", _MODE_STYLES[mode])
     facts.append(_Fact(live, 8, right=True))
     return _fitted(facts, width)

@@ -48,7 +48,7 @@ def rows(view: GoalView, pen: Pen) -> list[Row]:
     frozen = [row.todo for row in view.todos if row.todo.status == "waiting"]
     if frozen:
         facts = ", ".join(f"{todo.id} {waits_for(todo)}" for todo in frozen)
-        lines.append(("froz", Cell(facts, "wait")))
+        lines.append(("wait", Cell(facts, "wait")))
     return [Row(label, (Cell(label, "text-dim"), cell)) for label, cell in lines]
 
 
@@ -62,7 +62,7 @@ def _rate(view: GoalView, pen: Pen) -> str:
 
 def _also(view: GoalView, pen: Pen) -> str:
     usage = view.contract.quota
-    parts = [f"{usage.attempts} spends"]
+    parts = [f"{usage.attempts} {'spend' if usage.attempts == 1 else 'spends'}"]
     if usage.voids:
         parts.append(f"{usage.voids} void")
     if usage.aged_out:

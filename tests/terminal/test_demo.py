@@ -162,7 +162,7 @@ def await_event(place: Place, goal: str, kind: str, **payload: Any) -> dict[str,
         found.extend([event] if event else [])
         return bool(found)
 
-    assert until(look, 90), f"no {kind} {payload} in {goal}"
+    assert until(look, 300), f"no {kind} {payload} in {goal}"
     return found[0]
 
 
@@ -330,7 +330,7 @@ def test_the_screen_shows_the_demo_and_takes_it_along(tmp_path: Path, ending: st
         return all(word in text for word in words)
 
     assert until(lambda: shows("demo: making a small repository"), 20)
-    assert until(lambda: shows("demo", "Needs you", "dark-mode", "todo.claimed"), 90), "\n".join(
+    assert until(lambda: shows("demo", "Needs you", "dark-mode", "todo.claimed"), 240), "\n".join(
         screen.display
     )
     if ending == "quit":

@@ -217,7 +217,7 @@ def test_quota_shows_use_burn_and_what_is_frozen() -> None:
     assert said[0].endswith(" 37%")
     assert said[1].startswith("burn | ")
     assert said[2].startswith("rate | 43/h · used up in 8h")
-    assert said[-1] == "froz | T5 ci #812"
+    assert said[-1] == "wait | T5 ci #812"
     assert line(quota.heading(one).figure) == "212/576"
 
 
@@ -345,7 +345,9 @@ def test_verified_is_said_only_of_a_chain_replayed_from_its_first_line() -> None
 def test_the_footer_shows_whole_entries_only() -> None:
     keys = [("enter", "open", True), ("d", "decide", False), ("q", "quit", True)]
     assert line(footer(keys, 80)) == " enter open   d decide   q quit"
-    assert line(footer(keys, 24)) == " enter open   d decide"
+    assert line(footer(keys, 24)) == " enter open   q quit"
+    assert line(footer(keys, 12)) == " q quit"
+    assert line(footer(keys, 5)).strip() == ""
     assert [cell.style for cell in footer(keys, 80) if cell.text == "d"] == ["text-dim"]
 
 

@@ -41,7 +41,8 @@ def ask_for_goal(person: Asker, values: dict[str, Any]) -> dict[str, Any]:
     if not answers.get("acceptance"):
         person.say()
         person.say("4 of 5. How does a machine see that it is done? One check a line,")
-        person.say("such as cmd:pytest -q or junit:report.xml . None means: you accept by hand.")
+        person.say("such as cmd:pytest -q or junit:report.xml . They are kept in the rules;")
+        person.say("this version does not run them yet, so no goal is called complete.")
         answers["acceptance"] = _several(person, "done when:", _acceptance)
     if not answers.get("compute") and not answers.get("quota"):
         person.say()
@@ -87,6 +88,13 @@ def _checked(person: Asker, question: str, check: Callable[[str], object], defau
 def _scope(text: str) -> object:
     from loopx_kernel.domain.scope import check_scope
 
+    if ":" in text or "," in text or " " in text:
+        raise UsageError(
+            "invalid_scope",
+            f"{text!r} looks like a rule or a sentence, not like one path",
+            next="write one path a line, such as src/theme/**",
+            scope=text,
+        )
     return check_scope(text)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from loopx_kernel import __version__
 from loopx_kernel.cli.framework import LazyGroup, Options
 from loopx_kernel.cli.session import Session
 from loopx_kernel.clock import Clock, SystemClock
@@ -57,6 +58,7 @@ root = LazyGroup(
     example="loopx start-goal --guided",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
+click.version_option(__version__, prog_name="loopx", message="%(prog)s %(version)s")(root)
 
 
 def run() -> None:

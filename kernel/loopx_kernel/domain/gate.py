@@ -112,7 +112,7 @@ def _gate_required(found: Permission, action: Action) -> Denied:
     ask = f"loopx gate request --action {action.action}"
     if found.allowed:
         sentence, step = "No rule covers this action, so there is no approval to use", None
-    elif found.gate is None:
+    elif found.gate is None or found.gate.status not in ("pending", "deferred", "rejected"):
         sentence, step = found.reason, ask
     else:
         sentence, step = found.reason, f"loopx gate show {found.gate.id}"

@@ -182,7 +182,7 @@ def not_initialised(root: Path) -> UsageError:
     """The error where there is no workspace."""
     return UsageError(
         "not_initialised",
-        f"There is no .loopx in {root} or above it",
+        f"There is no .loopx in {root}",
         next="loopx connect",
         root=str(root),
     )
