@@ -18,7 +18,7 @@ from loopx_kernel.domain.state import GoalState
 from loopx_kernel.errors import Conflict, UsageError
 
 if TYPE_CHECKING:
-    from loopx_kernel.domain.roster import WorkspaceState
+    from loopx_kernel.domain.roster_state import WorkspaceState
 
 NAME = "damage.repaired"
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from loopx_kernel.domain import roster
 from loopx_kernel.domain.event import WORKSPACE_JOURNAL
-from loopx_kernel.domain.roster import AddAgent, Agent, WorkspaceState
+from loopx_kernel.domain.roster import AddAgent
+from loopx_kernel.domain.roster_state import Agent, WorkspaceState
 from loopx_kernel.workspace.commit import commit
 from loopx_kernel.workspace.core import Core
 from loopx_kernel.workspace.orders import Done, Order, named

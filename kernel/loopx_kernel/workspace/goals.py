@@ -8,7 +8,7 @@ import os
 from loopx_kernel.domain import goal
 from loopx_kernel.domain.event import Context, Draft
 from loopx_kernel.domain.goal import ChangeGoalStatus, OpenGoal
-from loopx_kernel.domain.roster import WorkspaceState
+from loopx_kernel.domain.roster_state import WorkspaceState
 from loopx_kernel.domain.state import GoalState
 from loopx_kernel.errors import Conflict, Damaged
 from loopx_kernel.workspace.core import Core

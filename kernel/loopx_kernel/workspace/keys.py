@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from loopx_kernel.domain.roster import Owner
+from loopx_kernel.domain.roster_state import Owner
 from loopx_kernel.workspace.core import Core
 from loopx_kernel.workspace.person import KeyFile, candidate_keys, look_at_key
 

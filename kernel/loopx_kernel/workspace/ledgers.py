@@ -19,7 +19,7 @@ from loopx_kernel.domain.event import (
     Verdict,
 )
 from loopx_kernel.domain.records import Cut
-from loopx_kernel.domain.roster import OpenedGoal, Owner, WorkspaceState
+from loopx_kernel.domain.roster_state import OpenedGoal, Owner, WorkspaceState
 from loopx_kernel.domain.state import GoalState
 from loopx_kernel.errors import Damaged, LoopxError, UsageError
 from loopx_kernel.store import checkpoint

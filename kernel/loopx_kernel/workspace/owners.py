@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from loopx_kernel.domain import roster
 from loopx_kernel.domain.event import WORKSPACE_JOURNAL, Context, Draft
-from loopx_kernel.domain.roster import EnrollOwner, Owner, WorkspaceState
+from loopx_kernel.domain.roster import EnrollOwner
+from loopx_kernel.domain.roster_state import Owner, WorkspaceState
 from loopx_kernel.errors import Conflict
 from loopx_kernel.workspace.core import Core
 from loopx_kernel.workspace.orders import Order, named

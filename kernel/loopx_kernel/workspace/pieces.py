@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from loopx_kernel.domain.records import Todo
-from loopx_kernel.domain.roster import WorkspaceState
+from loopx_kernel.domain.roster_state import WorkspaceState
 from loopx_kernel.domain.state import GoalState
 from loopx_kernel.errors import Damaged, LoopxError
 from loopx_kernel.store.disk import discard

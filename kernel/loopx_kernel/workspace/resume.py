@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from loopx_kernel.domain.canonical import digest
 from loopx_kernel.domain.records import Head
-from loopx_kernel.domain.roster import WorkspaceState
+from loopx_kernel.domain.roster_state import WorkspaceState
 from loopx_kernel.domain.state import GoalState
 from loopx_kernel.errors import Damaged
 from loopx_kernel.store import checkpoint

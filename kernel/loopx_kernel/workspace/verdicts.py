@@ -13,7 +13,7 @@ from loopx_kernel.domain.event import (
     asked,
     statement,
 )
-from loopx_kernel.domain.roster import Owner
+from loopx_kernel.domain.roster_state import Owner
 
 HashAt = Callable[[int], str | None]
 

@@ -21,14 +21,8 @@ from loopx_kernel.domain.event import (
     Verdict,
     Witness,
 )
-from loopx_kernel.domain.roster import (
-    AddAgent,
-    CreateWorkspace,
-    EnrollOwner,
-    Head,
-    Owner,
-    WorkspaceState,
-)
+from loopx_kernel.domain.roster import AddAgent, CreateWorkspace, EnrollOwner, Head
+from loopx_kernel.domain.roster_state import Owner, WorkspaceState
 
 from tests.kernel.domain.build import CLAUDE, GOOD, HASH, KERNEL, NOW, OWNER, reading, rules
 
