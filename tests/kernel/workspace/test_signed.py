@@ -61,7 +61,7 @@ def test_of_two_racing_decisions_one_counts_and_the_other_is_told_who_and_when(
         other.append(no, place.keys[SECOND])
     assert caught.value.code == "already_decided"
     assert caught.value.facts["by"] == OWNER
-    assert caught.value.facts["at"] == first.receipt.recorded_at.isoformat()
+    assert caught.value.facts["at"] == first.receipt.recorded_at.isoformat().replace("+00:00", "Z")
     assert place.again().state(GOAL).gates[gate_id].status == "approved"
 
 
