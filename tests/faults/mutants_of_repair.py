@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from loopx_kernel.domain import drift, repair, roster
+from loopx_kernel.domain import drift, repair, roster_state
 from loopx_kernel.store.writer import Writer
 from loopx_kernel.workspace import mending, pieces
 from loopx_kernel.workspace.drifts import Drifts
@@ -67,7 +67,7 @@ def _lost_decisions_unnamed(patch: Patch) -> None:
 
 
 def _heads_outlive_the_cut(patch: Patch) -> None:
-    patch.setattr(roster, "_place", lambda head, noted_at, cuts: head and head.seq)
+    patch.setattr(roster_state, "_place", lambda head, noted_at, cuts: head and head.seq)
 
 
 def _rest_thrown_away(patch: Patch) -> None:
