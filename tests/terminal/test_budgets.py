@@ -41,6 +41,8 @@ HELLO = (
 IDLE_PERCENT, HELLO_MS = 0.5, 200.0
 NOISE = 1.6
 """A processor shared with others differs that much from one measurement to the next."""
+IDLE_NOISE = 4
+"""Waking up a processor that sleeps costs more than the little that an idle screen does."""
 
 
 @dataclass
@@ -150,7 +152,7 @@ def test_a_screen_on_which_nothing_runs_writes_nothing(tmp_path: Path, slower: f
     with staged("equal", tmp_path) as screen:
         rate, cpu = screen.idle(4.0)
         assert rate == 0
-        assert cpu <= IDLE_PERCENT * NOISE * slower
+        assert cpu <= IDLE_PERCENT * IDLE_NOISE * slower
 
 
 def test_watching_a_workspace_costs_next_to_nothing(root: Path, slower: float) -> None:
@@ -158,14 +160,14 @@ def test_watching_a_workspace_costs_next_to_nothing(root: Path, slower: float) -
         # The age of a fresh gate is counted in seconds.
         rate, cpu = screen.idle(5.0)
         assert rate <= 200
-        assert cpu <= 2 * IDLE_PERCENT * NOISE * slower
+        assert cpu <= 2 * IDLE_PERCENT * IDLE_NOISE * slower
 
 
 def test_a_countdown_takes_a_few_cells_a_second(tmp_path: Path, slower: float) -> None:
     with staged("countdown", tmp_path) as screen:
         rate, cpu = screen.idle(5.0)
         assert 0 < rate <= 200
-        assert cpu <= 2 * IDLE_PERCENT * NOISE * slower
+        assert cpu <= 2 * IDLE_PERCENT * IDLE_NOISE * slower
 
 
 @pytest.mark.parametrize("scene", ["equal", "unseen"])
