@@ -117,7 +117,7 @@ def journals(root: Path, goal_id: str, line: Callable[[str, float, str], None]) 
     told("event list --about --limit 50", lambda: ws.events.page(goal_id, 50, **about))
     at = end * 2 // 3
     told("replay --at, the first time", lambda: ws.history.at(goal_id, at), at)
-    told("replay --at, near it afterwards", lambda: ws.history.at(goal_id, at - 20_000))
+    told("replay --at, near it afterwards", lambda: ws.history.at(goal_id, max(1, at - 20_000)))
     told("event verify", lambda: ws.events.verify(goal_id), count)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
     kept = sum(file.stat().st_size for file in cache.rglob("*") if file.is_file()) // 10**6

@@ -15,6 +15,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from loopx_kernel.domain.todo import AddTodo
+from loopx_kernel.workspace import Workspace
+
 from bench.journal import journals
 from bench.measure_tui import measure, medians
 
@@ -75,9 +78,6 @@ def commands(root: Path) -> None:
 
 def commits(root: Path) -> None:
     """Appends in one process, against a plain append and fsync in the same folder."""
-    from loopx_kernel.domain.todo import AddTodo
-    from loopx_kernel.workspace import Workspace
-
     ws = Workspace.open(root)
 
     def add(number: int) -> None:
@@ -108,7 +108,8 @@ def median_of(work: Callable[[int], object], count: int = 100) -> float:
 def screens(root: Path) -> None:
     """The terminal UI from outside, through a pty, beside a Textual hello-world."""
     hello = medians([measure([sys.executable, "-c", HELLO], idle_seconds=0) for _ in range(3)])
-    change = [lambda number=n: _touch(root, number) for n in range(20)]
+    ws = Workspace.open(root)
+    change = [lambda number=n: _touch(ws, number) for n in range(20)]
     ours = medians(
         [
             measure(
@@ -122,8 +123,8 @@ def screens(root: Path) -> None:
         print(f"{name:28}{_shown(value):>12}{_shown(beside) if beside is not None else '':>12}")
 
 
-def _touch(root: Path, number: int) -> None:
-    loopx(root, "todo", "add", f"Poked {number}", *AGENT)
+def _touch(ws: Workspace, number: int) -> None:
+    ws.todos.add("shop", "claude-code", AddTodo(title=f"Poked {number}"))
 
 
 def _shown(value: float | None) -> str:
