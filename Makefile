@@ -19,7 +19,7 @@ ifneq ($(USABLE),yes)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench shots clean
+.PHONY: help demo test check bench fuzz shots schemas clean
 
 help: ## List these commands
 	@echo 'Usage: make COMMAND [ARGS="..."] [PYTHON=python3.13]'
@@ -45,9 +45,18 @@ bench: $(READY) ## Measure speed and size against the budgets
 	@echo 'bench: measuring; keep the machine quiet'
 	@$(BIN)/python bench/run.py $(ARGS)
 
+fuzz: $(READY) ## Feed the parsers of keys and signatures (ARGS: owners -max_total_time=60)
+	@echo 'fuzz: looking for bytes that break the parsers of keys and signatures'
+	@$(INSTALL) --group fuzz
+	@$(BIN)/python -m tests.fuzz_trust $(or $(ARGS),signature -max_total_time=60)
+
 shots: $(READY) ## Make the pictures in screenshots/ from the demo
 	@echo 'shots: making the pictures in screenshots/'
 	@$(BIN)/python -m loopx_tui.demo.shots screenshots
+
+schemas: $(READY) ## Make the JSON Schemas in kernel/schemas from the models
+	@echo 'schemas: writing kernel/schemas'
+	@$(BIN)/python -m loopx_kernel.cli.schema_files kernel/schemas
 
 clean: ## Remove .venv, caches and build results
 	@echo 'clean: removing .venv, caches and build results'

@@ -1,155 +1,95 @@
 """`make bench`: what the commands and the terminal UI cost on this machine.
 
-Whole processes are run several times after a warm-up and the middle is kept.
-Ratios are taken side by side in the same run; absolute times are this machine's.
+A whole run writes ``bench/RESULTS.md`` and the profiles; one with ``--only`` prints. Exit 1
+where a bound is broken.
 """
 
 from __future__ import annotations
 
-import os
-import statistics
+import argparse
+import compileall
 import subprocess
-import sys
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 
-from loopx_kernel.domain.todo import AddTodo
-from loopx_kernel.workspace import Workspace
+from loopx_kernel.errors import LoopxError
 
+from bench.commands import commands
+from bench.commits import commits
+from bench.growth import growth
 from bench.journal import journals
-from bench.measure_tui import measure, medians
+from bench.memory import memory
+from bench.place import use_home, workspace
+from bench.profiles import profiles
+from bench.projections import projections
+from bench.reference import reference
+from bench.results import Results
+from bench.scale import scale
+from bench.screens import screens
+from bench.signatures import signatures
 
-RUNS = 7
-SCRIPTS = Path(sys.executable).parent
-HELLO = (
-    "from textual.app import App\n"
-    "from textual.widgets import Static\n"
-    "class Hello(App):\n"
-    "    def compose(self):\n"
-    "        yield Static('hello, world ' * 20)\n"
-    "Hello().run()\n"
-)
+PAGE = Path(__file__).with_name("RESULTS.md")
 
-
-def process_seconds(*command: str, cwd: Path) -> float:
-    """The median wall time of a command, run ``RUNS`` times after one warm-up."""
-    times = []
-    for _ in range(RUNS + 1):
-        start = time.perf_counter()
-        subprocess.run(command, cwd=cwd, check=False, capture_output=True)
-        times.append(time.perf_counter() - start)
-    return statistics.median(times[1:])
-
-
-def workspace(home: Path) -> Path:
-    """A workspace with one goal, an agent and 20 todos, made through the command."""
-    root = home / "shop"
-    root.mkdir()
-    loopx(root, "connect", "--owner", "li", "--new-key", "--no-passphrase", "--allow-unattended")
-    loopx(root, "start-goal", "--id", "shop", "--objective", "Sell more")
-    loopx(root, "agent", "add", "claude-code")
-    for number in range(20):
-        scope = f"src/{number}/**"
-        loopx(root, "todo", "add", f"Work {number}", "--write-scope", scope, *AGENT)
-    return root
+CASES: dict[str, tuple[str, Callable[[Path, Results], None]]] = {
+    "commands": ("Hot commands as whole processes", commands),
+    "reference": ("The reference implementation on the same work", reference),
+    "commits": ("Durable writing in one process", commits),
+    "growth": ("What age costs", growth),
+    "journal": ("A journal of a million events", journals),
+    "projections": ("Projections over many goals", projections),
+    "signatures": ("Signatures, in one process on one core", signatures),
+    "screens": ("The terminal UI at 120x40", screens),
+    "memory": ("Memory", memory),
+    "scale": ("Where one machine ends", scale),
+    "profiles": ("Where the time goes", profiles),
+}
 
 
-AGENT = ("--agent", "claude-code")
+def main() -> int:
+    """Measures the cases asked for; 1 where a bound is broken."""
+    only = _asked()
+    results = Results()
+    _compile()
+    for name in only or CASES:
+        title, case = CASES[name]
+        results.section(title)
+        with tempfile.TemporaryDirectory(prefix=f"loopx-bench-{name}-") as folder:
+            home = Path(folder)
+            use_home(home)
+            try:
+                case(workspace(home), results)
+            except (RuntimeError, OSError, subprocess.SubprocessError, LoopxError) as why:
+                results.note(f"Broken off: {why}")
+                results.at_most(f"{name}, measured to its end", None, 0)
+    print()
+    for bound in results.bounds:
+        print(f"{'holds ' if bound.ok else 'BROKEN'}  {bound.name}: {bound.words}")
+    if not only:
+        PAGE.write_text(results.page(), "utf-8")
+        print(f"\nwritten: {PAGE}")
+    return 1 if results.broken else 0
 
 
-def loopx(root: Path, *words: str) -> None:
-    """One command, which must succeed."""
-    subprocess.run([SCRIPTS / "loopx", *words], cwd=root, check=True, capture_output=True)
+def _compile() -> None:
+    """As an installed package is, and those it is compared with: nothing measured compiles."""
+    for folder in ("kernel", "loopx_tui", "tests"):
+        compileall.compile_dir(PAGE.parents[1] / folder, quiet=1)
 
 
-def commands(root: Path) -> None:
-    """Whole processes against a bare start of Python."""
-    bare = process_seconds(sys.executable, "-c", "pass", cwd=root)
-    needed = "import pydantic, click, json; pydantic.create_model('M', a=(int, 1))(a=2)"
-    imports = process_seconds(sys.executable, "-c", needed, cwd=root)
-    line("bare Python", bare)
-    line("Python, pydantic with one model, click", imports)
-    for words in (("quota", "should-run", *AGENT), ("status",), ("event", "verify")):
-        taken = process_seconds(str(SCRIPTS / "loopx"), *words, cwd=root)
-        line("loopx " + " ".join(words), taken, f"{taken / imports:.2f} x its imports")
-
-
-def commits(root: Path) -> None:
-    """Appends in one process, against a plain append and fsync in the same folder."""
-    ws = Workspace.open(root)
-
-    def add(number: int) -> None:
-        ws.todos.add("shop", "claude-code", AddTodo(title=f"More work {number}"))
-
-    def plain(number: int) -> None:
-        with (root / "plain.log").open("ab") as file:
-            file.write(b"x" * 600 + b"\n")
-            file.flush()
-            os.fsync(file.fileno())
-
-    floor, taken = median_of(plain), median_of(add)
-    line("append and fsync, nothing else", floor)
-    line("todo add in one process", taken, f"{taken / floor:.1f} x that")
-    line("view of the goal, 20 to 120 todos", median_of(lambda _: ws.view("shop")))
-
-
-def median_of(work: Callable[[int], object], count: int = 100) -> float:
-    """The median time of one call."""
-    times = []
-    for number in range(count):
-        start = time.perf_counter()
-        work(number)
-        times.append(time.perf_counter() - start)
-    return statistics.median(times)
-
-
-def screens(root: Path) -> None:
-    """The terminal UI from outside, through a pty, beside a Textual hello-world."""
-    hello = medians([measure([sys.executable, "-c", HELLO], idle_seconds=0) for _ in range(3)])
-    ws = Workspace.open(root)
-    change = [lambda number=n: _touch(ws, number) for n in range(20)]
-    ours = medians(
-        [
-            measure(
-                [str(SCRIPTS / "loopx-tui"), str(root)], idle_seconds=10, pokes=change, cwd=root
-            )
-            for _ in range(3)
-        ]
+def _asked() -> list[str]:
+    parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
+    parser.add_argument(
+        "--only",
+        action="append",
+        default=[],
+        metavar="CASE",
+        choices=CASES,
+        help=f"one of {', '.join(CASES)}; may be repeated",
     )
-    for name, value in ours.items():
-        beside = hello.get(name)
-        print(f"{name:28}{_shown(value):>12}{_shown(beside) if beside is not None else '':>12}")
-
-
-def _touch(ws: Workspace, number: int) -> None:
-    ws.todos.add("shop", "claude-code", AddTodo(title=f"Poked {number}"))
-
-
-def _shown(value: float | None) -> str:
-    return "never" if value is None else f"{value:.1f}"
-
-
-def line(name: str, seconds: float, note: str = "") -> None:
-    """One figure, in milliseconds."""
-    print(f"{name:44}{seconds * 1000:9.2f} ms  {note}".rstrip())
-
-
-def main() -> None:
-    """Runs everything, in a scratch home."""
-    with tempfile.TemporaryDirectory() as folder:
-        home = Path(folder)
-        os.environ.update(HOME=str(home), LOOPX_CACHE_DIR=str(home / "cache"))
-        for name in ("XDG_CONFIG_HOME", "LOOPX_KEY", "LOOPX_ROOT", "LOOPX_GOAL", "LOOPX_AGENT"):
-            os.environ.pop(name, None)
-        root = workspace(home)
-        commands(root)
-        commits(root)
-        print(f"\n{'terminal UI at 120x40':28}{'loopx-tui':>12}{'hello':>12}")
-        screens(root)
-        journals(root, "shop", line)
+    only: list[str] = parser.parse_args().only
+    return only
 
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(main())

@@ -26,6 +26,7 @@ VISIBLE = re.compile(rb"[\x21-\x7e\xc0-\xff]")  # one byte of each UTF-8 charact
 FRAME = b"\x1b[?2026h"
 ALTERNATE_SCREEN = b"\x1b[?1049h"
 BURST_SECONDS = 0.002
+RECENT = 1 << 16
 
 # What a modern terminal says when a program asks at start: question, answer.
 ANSWERS = (
@@ -43,7 +44,10 @@ QUESTION = re.compile(b"|".join(b"(" + question + b")" for question, _ in ANSWER
 
 @dataclass
 class Terminal:
-    """The master side of a pty, and what has come out of it so far (seconds: perf_counter)."""
+    """The master side of a pty, and what has come out of it so far (seconds: perf_counter).
+
+    ``recent`` is the last of it; whoever waits for something empties it before.
+    """
 
     fd: int
     answer: bool
@@ -57,6 +61,7 @@ class Terminal:
     paint: float | None = None
     last: float | None = None
     ended: bool = False
+    recent: bytes = field(default=b"", repr=False)
     _rest: bytes = field(default=b"", repr=False)
 
     def frames_since(self, updates: int, bursts: int) -> int:
@@ -120,6 +125,7 @@ class Terminal:
             self.bursts += 1
         self.last = now
         self.total += len(data)
+        self.recent = (self.recent + data)[-RECENT:]
         whole = self._rest + data
         cut = UNFINISHED.search(whole)
         whole, self._rest = (whole[: cut.start()], cut[0]) if cut else (whole, b"")

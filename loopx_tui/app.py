@@ -4,33 +4,34 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from loopx_kernel.text import safe
-from textual.app import App
 from textual.binding import BindingType
 from textual.screen import Screen
 
 from loopx_tui import strings
 from loopx_tui.ending import Ending
+from loopx_tui.kept import Kept
+from loopx_tui.personal import PersonalApp
+from loopx_tui.preferences import own_folder, state_folder
 from loopx_tui.presentation.header import Bar, Place, header
 from loopx_tui.presentation.pen import Pen
 from loopx_tui.screens.opening import OpeningScreen
-from loopx_tui.theme_files import available, choose
-from loopx_tui.themes import DEFAULT, Theme, suggested, to_textual
-from loopx_tui.thrift import thrift
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from loopx_kernel.workspace import Workspace
 
-    from loopx_tui.decisions import Ledger
     from loopx_tui.feed import Feeding
+    from loopx_tui.flags import Flag
+    from loopx_tui.insight import Knowing, Progress
+    from loopx_tui.screens.acting import ActingScreen
     from loopx_tui.screens.main import MainScreen
     from loopx_tui.screens.review import ReviewScreen
     from loopx_tui.telling import Telling
@@ -49,8 +50,9 @@ class Options:
     demo: bool = False
 
 
-class LoopxApp(App[None]):
-    """One workspace on one screen. ``feed`` and ``clock`` are others in tests and pictures."""
+class LoopxApp(PersonalApp):
+    """One workspace on one screen. ``feed``, ``clock`` and ``knowing`` are others in tests and
+    pictures."""
 
     TITLE = strings.APP
     ENABLE_COMMAND_PALETTE = False
@@ -63,29 +65,25 @@ class LoopxApp(App[None]):
         feed: Feeding | None = None,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
         place: Place | None = None,
+        knowing: Callable[[str], Knowing] | None = None,
     ) -> None:
-        super().__init__()
-        self.animation_level = "none"
+        super().__init__(options.theme, None if options.demo else state_folder())
+        self._knowing = knowing
         self.options = options
-        self.keys: Mapping[str, str] = {}
         self._feed = feed
         self._clock = clock
         self._place = place or _place(options)
         self._root = options.path
         self._asked_goal = options.goal_id
-        self._notices: list[str] = []
-        self._theme_name = ""
         self._watching: asyncio.Task[None] | None = None
         self._telling: Telling | None = None
+        self.successor = ""
+        """The path to go on with once this ended, or ``demo``; empty for an end."""
         self.under_review: ReviewScreen | None = None
         """The review opened last; it knows what became of its decision."""
+        self.kept = Kept()
+        """The key that its owner let the app keep open."""
         self._held = ExitStack()
-        fitting = suggested(self.console.color_system)
-        # The default is known without reading a file.
-        chosen = choose(options.theme or (None if fitting == DEFAULT.name else fitting))
-        self._wear(chosen.theme)
-        if chosen.notice:
-            self._notices.append(chosen.notice)
 
     def get_default_screen(self) -> Screen[None]:
         return OpeningScreen(self._opening_header)
@@ -101,7 +99,10 @@ class LoopxApp(App[None]):
 
         options = self.options
         return self._feed or Feed(
-            options.path, goal_id=options.goal_id, read_only=options.read_only
+            options.path,
+            goal_id=options.goal_id,
+            read_only=options.read_only,
+            own=own_folder(),
         )
 
     @cached_property
@@ -114,6 +115,7 @@ class LoopxApp(App[None]):
             select=self.feed.select,
             clock=self._clock,
             ascii_only=self.options.ascii_only,
+            kept=self.kept,
         )
 
     def on_mount(self) -> None:
@@ -136,23 +138,35 @@ class LoopxApp(App[None]):
     def _begin(self) -> None:
         """After the first paint: the slow imports, the keys, the first reading."""
         self.feed.start(self.post_message)
-        from loopx_tui.keymap import load
+        self.take_own_files()
 
-        keymap = load()
-        self.keys = keymap.keys
-        self.set_keymap(dict(keymap.keys))
-        for notice in [*self._notices, *keymap.notices]:
-            self.notify(notice, severity="warning", markup=False)
+    def show_keys(self) -> None:
+        self.main.keys_changed()
+
+    def show_flag(self, flag: Flag) -> None:
+        self.main.fly(flag)
+        self._tell()
+
+    def workspace_root(self) -> Path:
+        return self._root
 
     async def on_snapshot(self, snapshot: Snapshot) -> None:
+        moved = self._root != snapshot.told.root or self._watching is None
         self._root = snapshot.told.root
         if self._watching is None:
             self._watching = asyncio.create_task(self.feed.watch())
             await self._open_main()
         self.main.take(snapshot)
+        if moved:
+            self.raise_flag()
         self._say_unknown_goal(snapshot.told)
-        if snapshot.told.view is not None and self.main.settled and not self.is_headless:
-            self.run_worker(self._teller().tell(snapshot.told.view), group="telling")
+        self._tell()
+
+    def _tell(self) -> None:
+        """Tells a person what is new, once all was read and the workspace has its name."""
+        view = self.main.scene.view
+        if view is not None and self.main.settled and self.flag_read and not self.is_headless:
+            self.run_worker(self._teller().tell(view), group="telling")
 
     async def _open_main(self) -> None:
         self._hold_painting()
@@ -163,21 +177,16 @@ class LoopxApp(App[None]):
 
     def _teller(self) -> Telling:
         if self._telling is None:
-            from loopx_tui.notices import state_folder
             from loopx_tui.telling import Telling
 
             self._telling = Telling(
-                write=self._send,
-                complain=lambda text: self.notify(text, severity="warning", markup=False),
+                write=self.send,
+                complain=self.warn,
                 environ=os.environ,
-                folder=None if self.options.demo else state_folder(),
+                folder=self.keep,
+                called=lambda: self.flag.label,
             )
         return self._telling
-
-    def _send(self, sequence: str) -> None:
-        # Textual has no public way to send a sequence of one's own.
-        if self._driver is not None and sequence:
-            self._driver.write(sequence)
 
     def _say_unknown_goal(self, told: Told) -> None:
         asked, self._asked_goal = self._asked_goal, None
@@ -199,6 +208,7 @@ class LoopxApp(App[None]):
         return self.under_review.last_words if self.under_review else ""
 
     def on_unmount(self) -> None:
+        self.kept.drop()
         self.feed.stop()
         if self._telling is not None:
             self._telling.end()
@@ -209,42 +219,49 @@ class LoopxApp(App[None]):
         self._refocused()
 
     def on_app_blur(self) -> None:
+        self.kept.drop()
         self._refocused()
 
     def _refocused(self) -> None:
         if self._watching is not None:
             self.main.refocused()
 
-    def open_ledger(self) -> Ledger:
-        """A workspace of its own for a decision; for worker threads."""
+    def open_ledger(self, progress: Progress | None = None) -> Workspace:
+        """A workspace of its own for a decision, or a look; for worker threads."""
         from loopx_kernel.workspace import Workspace
 
-        return Workspace.open(self._root, read_only=self.options.read_only)
+        return Workspace.open(self._root, read_only=self.options.read_only, progress=progress)
 
-    def next_theme(self) -> str:
-        """Takes the theme that follows; returns the sentence that says which."""
-        found = available()
-        names = sorted(found.themes)
-        if len(names) < 2:
-            return strings.NO_OTHER_THEME
-        here = names.index(self._theme_name) if self._theme_name in names else -1
-        theme = found.themes[names[(here + 1) % len(names)]]
-        self._wear(theme)
-        return " ".join([strings.THEME_IS.format(label=theme.label), *found.notices])
+    def knowing(self, goal_id: str, progress: Progress) -> Knowing:
+        """What tells a goal's own screen what the ledger holds of it."""
+        from loopx_tui.insight import Insight
+
+        return (
+            self._knowing(goal_id)
+            if self._knowing
+            else Insight(self.open_ledger, goal_id, progress)
+        )
+
+    def screen_over(self, name: str, under: ActingScreen, **more: object) -> ActingScreen:
+        """A screen to lie over another, by its name."""
+        from loopx_tui.screens.over import screen_over
+
+        return screen_over(name, under, **more)
+
+    @property
+    def agent(self) -> str:
+        """The agent in whose shell this runs, who decides nothing; empty for a person's."""
+        return os.environ.get("LOOPX_AGENT", "")
+
+    def go_on_with(self, path: str) -> None:
+        """Ends, and has whoever started it begin anew with ``successor``."""
+        self.successor = path
+        self.exit()
 
     def redraw(self) -> None:
         """Draws the whole screen again, for a terminal that lost it."""
         self.screen.refresh(layout=True)
         self.refresh(layout=True)
-
-    def _wear(self, theme: Theme) -> None:
-        self._theme_name = theme.name
-        self.register_theme(to_textual(theme, in_colour=not self.no_color))
-        self.theme = f"loopx-{theme.name}"
-
-    def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
-        # All painting comes through here; Textual has no public place for it.
-        super()._display(screen, thrift(renderable))
 
     def _leave(self, status: int) -> None:
         self.exit(return_code=status)

@@ -6,103 +6,29 @@ nothing else names a key.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from loopx_tui.situation import (
+    Command,
+    Scope,
+    Situation,
+    deciding,
+    loopx,
+    no_connecting,
+    no_decision,
+    no_demo,
+    no_leaving,
+    no_opening,
+    no_signing,
+    on_command_line,
+    own_next,
+)
 
 if TYPE_CHECKING:
     from textual.binding import Binding
 
-Scope = Literal["main", "rows", "review", "dialog"]
-"""Where a command applies: the first screen, any list, the review screen, any other dialog."""
-
-
-@dataclass(frozen=True, slots=True)
-class Situation:
-    """What the screen is on, for templates and reasons.
-
-    ``kind`` is that of the object under the cursor (``gate``, ``todo``, ``goal``,
-    or a kind of ``needs_you``); ``next`` the command its row names; ``key_problem``
-    the sentence that says why no key can sign, empty if one can.
-    """
-
-    goal_id: str = ""
-    object_id: str = ""
-    kind: str = ""
-    next: str = ""
-    read_only: bool = False
-    history: bool = False
-    key_problem: str = ""
-
-
-def _nothing(situation: Situation) -> str:
-    return ""
-
-
-@dataclass(frozen=True, slots=True)
-class Command:
-    """One action.
-
-    ``keys`` are Textual's names separated by commas; ``action`` is the Textual
-    action that does it, empty where only the command line can; ``loopx`` gives
-    the equivalent command line and ``disabled_reason`` a sentence that says why
-    it cannot be done in a situation; both give an empty text for none.
-    """
-
-    id: str
-    title: str
-    help: str
-    keys: str = ""
-    scope: Scope = "main"
-    action: str = ""
-    human_only: bool = False
-    footer: bool = False
-    loopx: Callable[[Situation], str] = _nothing
-    disabled_reason: Callable[[Situation], str] = _nothing
-
-
-def _loopx(template: str, *kinds: str) -> Callable[[Situation], str]:
-    """A command line; ``{goal}`` and, of an object of these kinds, ``{object}`` are filled in."""
-
-    def fill(situation: Situation) -> str:
-        import shlex
-
-        goal = f" --goal {shlex.quote(situation.goal_id)}" if situation.goal_id else ""
-        named = shlex.quote(situation.object_id) if situation.kind in kinds else "ID"
-        return template.format(goal=goal, object=named)
-
-    return fill
-
-
-def _own_next(situation: Situation) -> str:
-    return situation.next or _loopx("loopx gate show {object}{goal}", "gate")(situation)
-
-
-def no_signing(situation: Situation) -> str:
-    """Why nothing can be signed in this situation; empty if something can."""
-    if situation.history:
-        return "This is the past; decisions open from live rows only"
-    if situation.read_only:
-        return "This workspace is open read-only"
-    return situation.key_problem
-
-
-def _no_decision(situation: Situation) -> str:
-    if situation.kind == "gate":
-        # The review opens for reading; its own actions are greyed with the reason.
-        return "This is the past; decisions open from live rows only" if situation.history else ""
-    if situation.next:
-        return f"Settle this on the command line: {situation.next}"
-    return "Nothing under the cursor waits for a decision"
-
-
-def _on_command_line(kind: str, article: str) -> Callable[[Situation], str]:
-    def reason(situation: Situation) -> str:
-        if kind and situation.kind != kind:
-            return f"Put the cursor on {article} first"
-        return "Done on the command line; copy the command"
-
-    return reason
+__all__ = ["BY_ID", "COMMANDS", "Command", "Scope", "Situation"]
 
 
 def _panes() -> Iterator[Command]:
@@ -120,25 +46,81 @@ COMMANDS: Final[tuple[Command, ...]] = (
     Command(
         "decide",
         "decide",
-        "Review the gate under the cursor and decide it.",
+        "Review what waits under the cursor and decide it.",
         "d",
         action="decide",
         human_only=True,
         footer=True,
-        loopx=_own_next,
-        disabled_reason=_no_decision,
+        loopx=own_next,
+        disabled_reason=no_decision,
     ),
+    # Decisions without a row of their own; those with one are opened by `decide`.
+    deciding("replan", "replan", "Ask for another route: which todos, why, on which facts.",
+             "loopx replan request{goal} --reason 'why'", keys="R", about="either"),
+    deciding("objective", "objective", "Word the objective anew; what changes is shown first.",
+             "loopx objective patch{goal} --text 'what is wanted now' --reason 'why'", keys="O"),
+    deciding("goal.pause", "pause goal", "No new turns begin until it is resumed.",
+             "loopx goal pause{goal} --reason 'why'"),
+    deciding("goal.resume", "resume goal", "Turns may begin again.",
+             "loopx goal resume{goal} --reason 'why'"),
+    deciding("goal.retire", "retire goal", "End the goal for good.",
+             "loopx goal retire{goal} --reason 'why'"),
+    deciding("goal.scope", "write scope", "Say where workers may write.",
+             "loopx goal edit{goal} --reason 'why'"),
+    deciding("goal.quota", "quota", "Say how much of the time workers may use.",
+             "loopx goal edit{goal} --reason 'why'"),
+    deciding("goal.rules", "rules", "Lay the goal's rules anew, as YAML with a diff.",
+             "loopx goal edit{goal} --reason 'why'"),
+    deciding("goal.accept", "accept by hand", "Accept all finished work as it is now.",
+             "loopx accept by-hand{goal} --reason 'why'"),
+    deciding("todo.accept", "accept todo", "Accept one finished todo by hand.",
+             "loopx accept by-hand{goal} --todo {object} --reason 'why'", about="todo"),
+    deciding("todo.finish", "finish todo", "Say that a person's todo is done, and how.",
+             "loopx todo complete {object}{goal} --reason 'how it was done'", about="todo"),
+    deciding("todo.cancel", "cancel todo", "Take work away; it stays readable.",
+             "loopx todo cancel {object}{goal} --reason 'why'", about="todo"),
+    Command("owners", "owners", "Who decides here, with which keys, and how strong they are.",
+            action="owners", loopx=loopx("loopx owner list")),
+    deciding("owner.enroll", "enrol owner", "Let one more person decide, with their key.",
+             "loopx owner enroll --name lin --public-key lin.pub", about="workspace"),
+    deciding("owner.rotate", "new owner key", "Give an owner a new key in place of the old.",
+             "loopx owner rotate --name lin --public-key new.pub", about="workspace"),
+    deciding("owner.revoke", "revoke owner", "Take an owner's key out of use.",
+             "loopx owner revoke --name lin", about="workspace"),
+    Command("owner.trust", "trust owners", "Trust the owners who stand here now, where they are "
+            "not those you knew.", action="trust", loopx=loopx("loopx owner trust")),
+    Command("goal.open", "new goal", "Open a goal, step by step.", "S", "main",
+            "open_goal", True, loopx=loopx("loopx start-goal --guided"),
+            disabled_reason=no_opening),
+    Command("connect", "connect", "Make this folder a workspace, and you its owner.", "C",
+            "main", "connect", True, loopx=loopx("loopx connect"), disabled_reason=no_connecting),
+    Command("demo", "demo", "Show the demo here, a live throw-away workspace.", "M",
+            action="demo", loopx=loopx("loopx-tui demo"), disabled_reason=no_demo),
+    Command("workspace.open", "other workspace", "Open another workspace in place of this one.",
+            "W", action="places", loopx=loopx("loopx workspace list"),
+            disabled_reason=no_leaving),
     Command("filter", "filter", "Show only rows that contain a text.", "slash", action="filter",
             footer=True),
     Command("palette", "commands", "Every action with its `loopx` command.", "colon,ctrl+p",
             action="palette", footer=True),
     Command("help", "help", "The keys that work here.", "question_mark", action="help",
             footer=True),
+    Command("history", "history", "How the goal stood at any line of its journal.", "H",
+            action="history"),
+    Command("doctor", "doctor", "Is everything as it should be, layer by layer.",
+            "exclamation_mark", action="doctor", loopx=loopx("loopx doctor")),
+    Command("quarantine", "quarantine", "What could not be read, why, and what it hides.", "Q",
+            action="quarantine", loopx=loopx("loopx repair list")),
     Command("copy", "copy", "Copy the row under the cursor.", "y", action="copy"),
     Command("theme", "theme", "Take the next theme.", "t", action="theme"),
     Command("zoom", "zoom", "Give the whole screen to the pane, or take it back.", "z",
             action="zoom"),
+    Command("hide", "hide pane", "Take the pane away; its number brings it back.", "minus",
+            action="hide"),
+    Command("show-all", "show all", "Bring every hidden pane back.", "plus", action="show_all"),
     Command("redraw", "redraw", "Draw the whole screen again.", "ctrl+l", action="redraw"),
+    Command("lock", "lock key", "Lock the key that you let the app keep open.", "L",
+            action="lock"),
     Command("quit", "quit", "Leave; the work goes on without you.", "q", action="quit",
             footer=True),
     *_panes(),
@@ -158,22 +140,57 @@ COMMANDS: Final[tuple[Command, ...]] = (
             "find(1)"),
     Command("rows.previous-match", "previous match", "To the previous row the filter matched.",
             "N", "rows", "find(-1)"),
+    # A goal's own screen, and others over the first one.
+    Command("goal.next-tab", "next tab", "To the next list.", "right_square_bracket", "goal",
+            "turn(1)"),
+    Command("goal.previous-tab", "previous tab", "To the list before.", "left_square_bracket",
+            "goal", "turn(-1)"),
+    Command("goal.close", "leave", "Back to the screen below.", "escape", "goal", "close",
+            footer=True),
+    # History.
+    Command("history.back", "back", "To the line before.", "left,h", "history", "step(-1)",
+            footer=True),
+    Command("history.on", "on", "To the next line.", "right,l", "history", "step(1)",
+            footer=True),
+    Command("history.jump", "jump", "To a line, a time, an event, or an object's last line.", "J",
+            "history", "jump", footer=True),
+    Command("history.back-100", "back 100", "A hundred lines back.", "less_than_sign", "history",
+            "step(-100)"),
+    Command("history.on-100", "on 100", "A hundred lines on.", "greater_than_sign", "history",
+            "step(100)"),
+    Command("history.first", "first line", "To the first line.", "circumflex_accent",
+            "history", "to_first"),
+    Command("history.last", "last line", "To the last line there is now.", "dollar_sign",
+            "history", "to_last"),
+    Command("history.about-before", "its line before",
+            "To the line before about the object under the cursor.", "left_curly_bracket",
+            "history", "about(-1)"),
+    Command("history.about-next", "its next line",
+            "To the next line about the object under the cursor.", "right_curly_bracket",
+            "history", "about(1)"),
     # The review screen.
-    Command("review.approve", "approve", "Approve the gate; your key is asked for next.", "A",
-            "review", "choose('approved')", True, True,
-            _loopx("loopx gate approve {object}{goal}", "gate"), no_signing),
-    Command("review.reject", "reject", "Reject the gate; your key is asked for next.", "X",
-            "review", "choose('rejected')", True, True,
-            _loopx("loopx gate reject {object}{goal}", "gate"), no_signing),
-    Command("review.defer", "defer", "Ask again at a time you give; your key is asked for next.",
-            "D", "review", "choose('deferred')", True, True,
-            _loopx("loopx gate defer {object}{goal} --until TIME", "gate"), no_signing),
-    Command("review.reason", "reason", "Write the reason that is signed with the decision.", "e",
-            "review", "reason", footer=True),
+    Command("review.approve", "approve", "Approve, go on, adopt, do it: your key comes next.",
+            "A", "review", "choose('review.approve')", True, True,
+            loopx("loopx gate approve {object}{goal}", "gate"), no_signing),
+    Command("review.reject", "reject", "Reject, cancel, put back: your key comes next.", "X",
+            "review", "choose('review.reject')", True, True,
+            loopx("loopx gate reject {object}{goal}", "gate"), no_signing),
+    Command("review.defer", "defer", "Ask again at a time you give; your key comes next.", "D",
+            "review", "choose('review.defer')", True, True,
+            loopx("loopx gate defer {object}{goal} --until 2026-09-17T09:00:00Z", "gate"),
+            no_signing),
+    Command("review.replan", "replan", "Have the escalated work replanned; your key comes next.",
+            "R", "review", "choose('review.replan')", True, True,
+            loopx("loopx escalation answer {object}{goal} --replan --reason 'why'", "escalation"),
+            no_signing),
+    Command("review.edit", "write", "Write the reason, and what else is signed with it.", "e",
+            "review", "edit", footer=True),
     Command("review.key", "other key", "Sign with the next of your keys that can.", "K",
             "review", "next_key", footer=True),
+    Command("review.lock", "lock key", "Lock the key that you let the app keep open.", "L",
+            "review", "lock", footer=True),
     Command("review.copy", "copy", "Copy the text of the review.", "y", "review", "copy",
-            footer=True, loopx=_loopx("loopx gate show {object}{goal}", "gate")),
+            footer=True, loopx=loopx("loopx gate show {object}{goal}", "gate")),
     Command("review.up", "up", "Scroll one line up.", "up,k", "review", "scroll_by(-1)"),
     Command("review.down", "down", "Scroll one line down.", "down,j", "review", "scroll_by(1)"),
     Command("review.page-up", "page up", "Scroll one page up.", "pageup,ctrl+u", "review",
@@ -182,6 +199,8 @@ COMMANDS: Final[tuple[Command, ...]] = (
             "scroll_pages(1)"),
     Command("review.first", "first", "Scroll to the start.", "home,g", "review", "scroll_top"),
     Command("review.last", "last", "Scroll to the end.", "end,G", "review", "scroll_bottom"),
+    Command("review.help", "help", "The keys that work here.", "question_mark", "review", "help",
+            footer=True),
     Command("review.close", "close", "Close; nothing is decided.", "escape", "review", "close",
             footer=True),
     # Other dialogs.
@@ -189,26 +208,18 @@ COMMANDS: Final[tuple[Command, ...]] = (
             footer=True),
     Command("dialog.copy", "copy", "Copy the `loopx` command of the entry.", "y", "dialog", "copy",
             footer=True),
+    Command("form.editor", "$EDITOR", "Write the text in your own editor.", "ctrl+g", "dialog",
+            "editor", footer=True),
+    Command("form.keep", "keep", "Keep what was written.", "ctrl+o", "dialog", "keep", footer=True),
     Command("sign", "sign", "Sign with a key that needs no passphrase.", "ctrl+s", "dialog",
             "sign", True, True),
+    Command("sign.keep", "keep open", "Keep the key open for 15 minutes after this signature.",
+            "ctrl+t", "dialog", "toggle_keep", footer=True),
     # For people, on the command line.
-    Command("goal.pause", "pause goal", "No new turns begin until it is resumed.",
-            human_only=True, loopx=_loopx("loopx goal pause{goal} --reason 'why'"),
-            disabled_reason=_on_command_line("", "")),
-    Command("goal.resume", "resume goal", "Turns may begin again.",
-            human_only=True, loopx=_loopx("loopx goal resume{goal} --reason 'why'"),
-            disabled_reason=_on_command_line("", "")),
-    Command("goal.retire", "retire goal", "End the goal for good.",
-            human_only=True, loopx=_loopx("loopx goal retire{goal} --reason 'why'"),
-            disabled_reason=_on_command_line("", "")),
-    Command("todo.finish", "finish todo", "Say that a person's todo is done, and how.",
-            human_only=True,
-            loopx=_loopx("loopx todo complete {object}{goal} --reason 'how'", "human_todo"),
-            disabled_reason=_on_command_line("human_todo", "a todo for a person")),
-    Command("status", "status", "Where the goal stands, as text.", loopx=_loopx(
-            "loopx status{goal}"), disabled_reason=_on_command_line("", "")),
+    Command("status", "status", "Where the goal stands, as text.", loopx=loopx(
+            "loopx status{goal}"), disabled_reason=on_command_line),
     Command("verify", "verify", "Check every line and signature of the journal.",
-            loopx=_loopx("loopx event verify{goal}"), disabled_reason=_on_command_line("", "")),
+            loopx=loopx("loopx event verify{goal}"), disabled_reason=on_command_line),
 )  # fmt: skip
 """Every action, in the order in which help and palette list them."""
 
@@ -260,8 +271,21 @@ _SHOWN_KEYS: Final[dict[str, str]] = {
     "slash": "/",
     "colon": ":",
     "question_mark": "?",
+    "plus": "+",
     "up": "↑",
     "down": "↓",
+    "right_square_bracket": "]",
+    "left_square_bracket": "[",
+    "left": "←",
+    "right": "→",
+    "less_than_sign": "<",
+    "greater_than_sign": ">",
+    "left_curly_bracket": "{",
+    "right_curly_bracket": "}",
+    "dollar_sign": "$",
+    "circumflex_accent": "^",
+    "exclamation_mark": "!",
+    "minus": "-",
     "pageup": "pgup",
     "pagedown": "pgdn",
 }

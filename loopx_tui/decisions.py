@@ -15,9 +15,21 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from loopx_kernel.clock import Clock
-    from loopx_kernel.domain.gate import DecideGate, Outcome
+    from loopx_kernel.domain.state import GoalState
     from loopx_kernel.views.goal import GoalView
+    from loopx_kernel.views.packet import Packet
+    from loopx_kernel.views.workspace import WorkspaceView
     from loopx_kernel.workspace import Done, KeyChoice, Unsigned
+    from loopx_kernel.workspace.accepting import Accepting
+    from loopx_kernel.workspace.drifts import Drifts
+    from loopx_kernel.workspace.escalations import Escalations
+    from loopx_kernel.workspace.gates import Gates
+    from loopx_kernel.workspace.goals import Goals
+    from loopx_kernel.workspace.objectives import Objectives
+    from loopx_kernel.workspace.owners import Owners
+    from loopx_kernel.workspace.repairs import Repairs
+    from loopx_kernel.workspace.replans import Replans
+    from loopx_kernel.workspace.todos import Todos
 
 TRIES: Final = 3
 
@@ -81,7 +93,7 @@ class Course:
     """Where one decision stands, with what happened last as a sentence in ``note``."""
 
     phase: Phase = "looking"
-    outcome: Outcome | None = None
+    way: str = ""
     tries: int = 0
     note: str = ""
     done: Done[Any] | None = None
@@ -124,18 +136,12 @@ class Course:
         return not self.over and self.phase not in ("looking", "armed", "failed")
 
 
-class Gates(Protocol):
-    """What is needed of ``Workspace.gates``."""
-
-    def decide(self, goal_id: str, owner: str, command: DecideGate, /) -> Unsigned: ...
-
-
 class Keys(Protocol):
     """What is needed of ``Workspace.keys``."""
 
     def choices(self) -> tuple[KeyChoice, ...]: ...
 
-    def unlock(self, choice: KeyChoice, passphrase: bytes | None, /) -> Any: ...
+    def unlock(self, choice: KeyChoice, passphrase: bytes | None, unsigned: Unsigned, /) -> Any: ...
 
 
 class Ledger(Protocol):
@@ -151,11 +157,47 @@ class Ledger(Protocol):
     def clock(self) -> Clock: ...
 
     @property
-    def gates(self) -> Gates: ...
+    def goal_ids(self) -> tuple[str, ...]: ...
 
     @property
     def keys(self) -> Keys: ...
 
+    @property
+    def gates(self) -> Gates: ...
+
+    @property
+    def escalations(self) -> Escalations: ...
+
+    @property
+    def drift(self) -> Drifts: ...
+
+    @property
+    def repairs(self) -> Repairs: ...
+
+    @property
+    def todos(self) -> Todos: ...
+
+    @property
+    def goals(self) -> Goals: ...
+
+    @property
+    def objectives(self) -> Objectives: ...
+
+    @property
+    def replans(self) -> Replans: ...
+
+    @property
+    def accepting(self) -> Accepting: ...
+
+    @property
+    def owners(self) -> Owners: ...
+
+    def state(self, goal_id: str, /) -> GoalState: ...
+
     def view(self, goal_id: str, /) -> GoalView: ...
+
+    def workspace_view(self, projection: str, /) -> WorkspaceView: ...
+
+    def packet(self, goal_id: str, ref: str, /) -> Packet: ...
 
     def append(self, unsigned: Unsigned, key: Any, /) -> Done[Any]: ...

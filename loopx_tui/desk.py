@@ -1,26 +1,24 @@
-"""Where a decision about one gate is read, fixed, signed and appended, for worker threads."""
+"""Where a decision about one object is read, fixed, signed and appended, for worker threads."""
 
 from __future__ import annotations
 
 import os
 import shlex
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from loopx_kernel.clock import parse_duration, parse_time
-from loopx_kernel.errors import Conflict, Denied, LoopxError, UsageError
+from loopx_kernel.errors import Conflict, Denied, LoopxError
 
 from loopx_tui import strings
+from loopx_tui.cases.case import Asked, Case, Matter, Values, Way, differences
 
 if TYPE_CHECKING:
-    from datetime import datetime
     from pathlib import Path
 
-    from loopx_kernel.domain.gate import Outcome
-    from loopx_kernel.domain.records import Gate
-    from loopx_kernel.views.goal import GoalView
+    from loopx_kernel.views.envelope import Envelope
+    from loopx_kernel.views.packet import Packet
     from loopx_kernel.workspace import Done, KeyChoice, Unsigned
 
     from loopx_tui.decisions import Ledger
@@ -31,24 +29,35 @@ Fate = Literal["recorded", "not recorded", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
-    """One look at a gate: the goal's view it stands in, and who could sign.
+class Rest:
+    """What a decision rests on, as it was read when its matter came to stand as it does.
 
-    ``keys`` are all that can sign here, ``key`` the one that would.
+    ``envelope`` says how old that is and how complete. Where a matter has no ``packet``,
+    ``problem`` may say why.
     """
 
-    view: GoalView
-    gate: Gate
-    status: str
+    packet: Packet | None = None
+    envelope: Envelope | None = None
+    problem: str = ""
+
+
+NOTHING_READ = Rest()
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """One look at a matter: how it stands, and who could sign.
+
+    ``keys`` are all that can sign here, ``key`` the one that would. ``rest`` is what a decision
+    rests on.
+    """
+
+    matter: Matter
     key: KeyChoice | None
     key_problem: str
     read_only: bool
     keys: tuple[KeyChoice, ...] = ()
-
-    @property
-    def open(self) -> bool:
-        """Whether the gate still waits for a decision."""
-        return self.status in ("pending", "deferred")
+    rest: Rest = NOTHING_READ
 
     @property
     def no_signing(self) -> str:
@@ -64,23 +73,27 @@ class Look:
 
 
 class Desk:
-    """Reads, fixes, unlocks and appends for one gate.
+    """Reads, fixes, unlocks and appends for one object of a case.
 
     The ledger is its own and opened at the first call. Methods may be called
     from any thread, one at a time; all raise ``LoopxError`` alone.
     """
 
-    def __init__(self, open_ledger: Callable[[], Ledger], goal_id: str, gate_id: str) -> None:
+    def __init__(
+        self, open_ledger: Callable[[], Ledger], case: Case, goal_id: str, object_id: str
+    ) -> None:
+        self.case = case
         self.goal_id = goal_id
-        self.gate_id = gate_id
+        self.object_id = object_id
         self._open = open_ledger
         self._ledger: Ledger | None = None
         self._lock = threading.Lock()
+        self._rest: tuple[object, Rest] = (None, NOTHING_READ)
         self.fate: Fate = "not recorded"
         """What became of the last ``append``; right even where nobody waited for its result."""
 
     def look(self, wanted: KeyChoice | None = None) -> Look:
-        """The gate as it is now; ``unknown_gate`` where there is none.
+        """The object as it is now; raises as its case does where there is none.
 
         The key ``wanted`` would sign, if it still can, else the first that can.
         """
@@ -88,22 +101,13 @@ class Desk:
             return self._look(wanted)
 
     def fix(
-        self,
-        shown: Gate,
-        outcome: Outcome,
-        reason: str,
-        until: str = "",
-        *,
-        wanted: KeyChoice | None = None,
+        self, shown: Matter, way: Way, values: Values, *, wanted: KeyChoice | None = None
     ) -> tuple[Unsigned, KeyChoice]:
-        """The statement of this decision about the gate as it was shown; writes nothing.
+        """The statement of this decision about the matter as it was shown; writes nothing.
 
-        ``until`` is a time as ``parse_until`` takes it, for a deferral. Raises
-        ``stale_decision`` where the gate is not what was shown any more, and
-        ``no_key`` where nobody could sign, or not with the key ``wanted``.
+        Raises ``stale_decision`` where it is not what was shown any more, and ``no_key`` where
+        nobody could sign, or not with the key ``wanted``.
         """
-        from loopx_kernel.domain.gate import DecideGate
-
         with self._lock:
             key = self._look(wanted).key
             if key is None or key.owner is None:
@@ -111,29 +115,26 @@ class Desk:
             if wanted is not None and not _is_same(key, wanted):
                 raise Denied("no_key", f"{wanted.path} cannot sign any more", next="loopx doctor")
             ledger = self._opened()
-            command = DecideGate(
-                gate_id=self.gate_id,
-                outcome=outcome,
-                reason=reason,
-                until=parse_until(until, ledger.clock.read().now) if until else None,
-            )
-            unsigned = ledger.gates.decide(self.goal_id, key.owner, command)
+            asked = Asked(shown, key.owner, way, values)
+            unsigned = self.case.prepare(ledger, asked)
             # After the statement was made: what changed before it is seen here,
             # what changes after it makes the append fail.
-            present = self._look().gate
-        if differences(shown, present) or not _is_about(unsigned.statement, shown):
+            present = self._look().matter
+        if differences(shown.meaning, present.meaning) or not shown.is_about(unsigned.statement):
             raise Conflict(
                 "stale_decision",
-                f"{self.gate_id} is not what you were shown; read it again",
-                next=f"loopx gate show {self.gate_id}",
-                gate_id=self.gate_id,
+                f"{self.object_id} is not what you were shown; read it again",
+                next=f"loopx event list --goal {shown.goal_id}",
+                object_id=self.object_id,
             )
         return unsigned, key
 
-    def unlock(self, key: KeyChoice, passphrase: bytes | None) -> Any:
-        """The opened key; ``wrong_passphrase`` or ``no_key``. Takes up to a second."""
+    def unlock(self, key: KeyChoice, passphrase: bytes | None, unsigned: Unsigned) -> Any:
+        """The opened key; ``wrong_passphrase`` or ``no_key``. Takes up to a second, and 30 where
+        an agent waits for a person, who may look on meanwhile."""
         with self._lock:
-            return self._opened().keys.unlock(key, passphrase)
+            keys = self._opened().keys
+        return keys.unlock(key, passphrase, unsigned)
 
     def append(self, unsigned: Unsigned, key: Any) -> Done[Any]:
         """Signs and appends; the event is durable on return, and ``fate`` says so."""
@@ -152,25 +153,13 @@ class Desk:
     @property
     def fate_in_words(self) -> str:
         """What became of the last ``append``, as a sentence."""
-        return strings.FATES[self.fate].format(gate=self.gate_id, goal=self.goal_id)
+        return strings.FATES[self.fate].format(what=self.object_id, goal=self.goal_id)
 
     def failure(self, error: Exception) -> str:
         """Why a decision was not made, or that it is not known whether it was."""
         if self.fate == "unknown":
             return f"{explain(error)}. {self.fate_in_words}"
         return f"Not recorded: {explain(error)}"
-
-    def verify_command(self, event_id: str, owner: str) -> str:
-        """Commands that check a decision with ``ssh-keygen`` alone."""
-        with self._lock:
-            owners = self._opened().root / ".loopx" / "owners"
-        show = f"loopx event show {shlex.quote(event_id)} --goal {shlex.quote(self.goal_id)}"
-        return (
-            f"{show} --statement > statement.json\n"
-            f"{show} --signature > statement.sig\n"
-            f"ssh-keygen -Y verify -f {shlex.quote(str(owners))} -I {shlex.quote(owner)}"
-            " -n loopx -s statement.sig < statement.json"
-        )
 
     def _opened(self) -> Ledger:
         if self._ledger is None:
@@ -179,24 +168,35 @@ class Desk:
 
     def _look(self, wanted: KeyChoice | None = None) -> Look:
         ledger = self._opened()
-        view = ledger.view(self.goal_id)
+        matter = self.case.look(ledger, self.goal_id, self.object_id)
         keys, problem = usable_keys(ledger.keys.choices(), os.environ.get("LOOPX_AGENT", ""))
         problem = _not_writable(ledger.root / ".loopx") or problem
         same = (key for key in keys if wanted is not None and _is_same(key, wanted))
         key = next(same, keys[0] if keys else None)
-        for row in view.gates:
-            if row.gate.id == self.gate_id:
-                return Look(view, row.gate, row.status, key, problem, ledger.read_only, keys)
-        raise UsageError("unknown_gate", f"There is no gate {self.gate_id} in {self.goal_id}")
+        rest = self._rest_of(ledger, matter)
+        return Look(matter, key, problem, ledger.read_only, keys, rest)
+
+    def _rest_of(self, ledger: Ledger, matter: Matter) -> Rest:
+        """Read once for each state of the matter: a text that moves by itself is never read to
+        its end."""
+        ref = self.case.packet(matter) if matter.open else None
+        state = (ref, *matter.meaning.items())
+        if state != self._rest[0]:
+            self._rest = (state, _read(ledger, matter, ref))
+        return self._rest[1]
 
 
-def parse_until(text: str, now: datetime) -> datetime:
-    """``10m``, ``3h`` from ``now`` on, or RFC 3339 with a zone; ``invalid_value`` otherwise."""
-    text = text.strip()
+def _read(ledger: Ledger, matter: Matter, ref: str | None) -> Rest:
     try:
-        return now + parse_duration(text)
-    except UsageError:
-        return parse_time(text)
+        if ref is not None:
+            packet = ledger.packet(matter.goal_id, ref)
+            return Rest(packet, packet.envelope)
+        # What is about no goal rests on the workspace.
+        view = matter.view or ledger.workspace_view("review")
+        return Rest(envelope=view.envelope)
+    except LoopxError as error:
+        envelope = matter.view.envelope if matter.view is not None else None
+        return Rest(envelope=envelope, problem=explain(error))
 
 
 def explain(error: Exception) -> str:
@@ -222,6 +222,19 @@ def usable_keys(choices: Sequence[KeyChoice], agent: str = "") -> tuple[tuple[Ke
     return (), first.problem or f"The key {first.path} is not enrolled here"
 
 
+def verify_command(unsigned: Unsigned, event_id: str) -> str:
+    """Commands that check a recorded decision with ``ssh-keygen`` alone, also one made with a
+    key that is revoked by it."""
+    show = f"loopx event show {shlex.quote(event_id)} --goal {shlex.quote(unsigned.goal_id)}"
+    return (
+        f"{show} --statement > statement.json\n"
+        f"{show} --signature > statement.sig\n"
+        "loopx event export-owners > owners\n"
+        f"ssh-keygen -Y verify -f owners -I {shlex.quote(unsigned.owner)}"
+        " -n loopx -s statement.sig < statement.json"
+    )
+
+
 def _not_writable(folder: Path) -> str:
     """Why nothing could be recorded in ``folder``; empty if it could."""
     if os.access(folder, os.F_OK) and not os.access(folder, os.W_OK):
@@ -231,32 +244,3 @@ def _not_writable(folder: Path) -> str:
 
 def _is_same(key: KeyChoice, other: KeyChoice) -> bool:
     return (key.path, key.fingerprint) == (other.path, other.fingerprint)
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """One thing about a gate that is not as it was shown."""
-
-    field: str
-    before: str
-    after: str
-
-
-_MEANING = ("status", "question", "action", "command", "paths", "blocks", "irreversible", "digest")
-
-
-def differences(before: Gate, after: Gate) -> tuple[Difference, ...]:
-    """What differs between two states of a gate in anything a decision is about."""
-    pairs = ((name, _text(before, name), _text(after, name)) for name in _MEANING)
-    return tuple(Difference(name, old, new) for name, old, new in pairs if old != new)
-
-
-def _text(gate: Gate, name: str) -> str:
-    value = getattr(gate, name)
-    return ", ".join(value) if isinstance(value, tuple) else str(value)
-
-
-def _is_about(statement: Mapping[str, Any], gate: Gate) -> bool:
-    """Whether a statement names this gate, in this version, with this digest."""
-    about = {"id": gate.id, "version": gate.seq}
-    return bool(statement["object"] == about and statement["payload"]["digest"] == gate.digest)

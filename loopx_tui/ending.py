@@ -10,6 +10,7 @@ import signal
 import sys
 import termios
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -20,11 +21,12 @@ _RESTORE = b"\x1b[?1049l\x1b[?25h\x1b[23;2t\x1b[?1000;1003;1006;1015;2004;1004l\
 
 
 class Ending:
-    """Ends the process within two seconds after SIGHUP, SIGTERM or the terminal's end.
+    """Ends the process within two seconds after SIGHUP, SIGINT, SIGTERM or the terminal's end.
 
     ``leave`` is called on the event loop with the exit status; where it does
     not get the process to its end in time, the terminal is restored as far as
     it goes and the process ended from a thread, after ``last_words`` were written.
+    A terminal that takes nothing holds up the event loop, but not this.
     """
 
     def __init__(
@@ -33,34 +35,38 @@ class Ending:
         self._leave = leave
         self._last_words = last_words
         self._begun = threading.Event()
+        self._status = 0
         self._terminal = _terminal_state()
 
     def arm(self) -> None:
         """Handles the signals, even where they were ignored at the start; call on the loop."""
         loop = asyncio.get_running_loop()
-        for number in (signal.SIGHUP, signal.SIGTERM):
-            loop.add_signal_handler(number, self._begin, 128 + number)
-        watcher = threading.Thread(
-            target=self._watch_terminal, args=(loop,), name="loopx-terminal", daemon=True
-        )
-        watcher.start()
+        # Not through the loop, which may be waiting for the terminal.
+        for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda number, _: self._begin(loop, 128 + number))
+        for work in (lambda: self._watch_terminal(loop), self._end_in_time):
+            threading.Thread(target=work, name="loopx-ending", daemon=True).start()
 
-    def _begin(self, status: int) -> None:
-        if self._begun.is_set():
-            return
-        self._begun.set()
-        timer = threading.Timer(_LIMIT_SECONDS, self._force, (status,))
-        timer.daemon = True
-        timer.start()
-        self._leave(status)
+    def _begin(self, loop: asyncio.AbstractEventLoop, status: int) -> None:
+        """From any thread, and in the middle of anything: it starts no thread and waits for no
+        lock."""
+        if not self._begun.is_set():
+            self._status = status
+            self._begun.set()
+            with contextlib.suppress(RuntimeError):
+                loop.call_soon_threadsafe(self._leave, status)
 
     def _watch_terminal(self, loop: asyncio.AbstractEventLoop) -> None:
         """Sleeps until the terminal hangs up; some ways of losing it send no signal."""
         poll = select.poll()
         poll.register(sys.__stdin__.fileno() if sys.__stdin__ else 0, 0)
         poll.poll()
-        with contextlib.suppress(RuntimeError):
-            loop.call_soon_threadsafe(self._begin, _HANG_UP)
+        self._begin(loop, _HANG_UP)
+
+    def _end_in_time(self) -> None:
+        self._begun.wait()
+        time.sleep(_LIMIT_SECONDS)
+        self._force(self._status)
 
     def _force(self, status: int) -> None:
         with contextlib.suppress(OSError, termios.error, ValueError):

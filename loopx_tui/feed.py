@@ -9,22 +9,26 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from loopx_tui import strings
-from loopx_tui.told import Liveness, Snapshot, Told
+from loopx_tui.told import Liveness, OwnFiles, Snapshot, Told
 
 if TYPE_CHECKING:
     from loopx_tui.reading import Reader
     from loopx_tui.watching import Change
 
 
+_PINS = "known_workspaces"
+"""The person's own file from which it follows whose a workspace is; see the kernel's pins."""
+
+
 class Feeding(Protocol):
     """What the app needs of its feed."""
 
-    def start(self, post: Callable[[Snapshot], object]) -> None:
+    def start(self, post: Callable[[Snapshot | OwnFiles], object]) -> None:
         """Begins to read and to post, from another thread."""
 
     def select(self, goal_id: str) -> None:
@@ -52,10 +56,16 @@ class _Wish:
 
 
 class Feed:
-    """The feed of one workspace, found from ``start`` upwards, or waited for there."""
+    """The feed of one workspace, found from ``start`` upwards, or waited for there.
 
-    def __init__(self, start: Path, *, goal_id: str | None, read_only: bool) -> None:
+    What differs in the person's ``own`` folder is posted apart.
+    """
+
+    def __init__(
+        self, start: Path, *, goal_id: str | None, read_only: bool, own: Path | None = None
+    ) -> None:
         self._start = start
+        self._own = own
         self._goal_id = goal_id
         self._read_only = read_only
         self._wish = _Wish()
@@ -63,9 +73,9 @@ class Feed:
         self._mode: tuple[Liveness, str] = ("start", "")
         self._directories: set[Path] = set()
         self._told: Told | None = None
-        self._post: Callable[[Snapshot], object] = lambda _: None
+        self._post: Callable[[Snapshot | OwnFiles], object] = lambda _: None
 
-    def start(self, post: Callable[[Snapshot], object]) -> None:
+    def start(self, post: Callable[[Snapshot | OwnFiles], object]) -> None:
         self._post = post
         # A daemon, so that quitting never waits for a long reading.
         threading.Thread(target=self._run, name="loopx-feed", daemon=True).start()
@@ -87,17 +97,27 @@ class Feed:
 
         stop = asyncio.Event()
         try:
-            async for change in changes(lambda: self._directories, stop=stop):
+            async for change in changes(self._watched, stop=stop):
                 self.changed(change)
         finally:
             stop.set()
 
+    def _watched(self) -> set[Path]:
+        return self._directories | ({self._own} if self._own else set())
+
     def changed(self, change: Change) -> None:
         """Something differs on disk, or in the way it is watched."""
+        own: frozenset[Path] = frozenset()
+        if self._own is not None:
+            own = frozenset(path for path in change.paths if path.is_relative_to(self._own))
+            change = replace(change, paths=change.paths - own)
+            if own:
+                self._post(OwnFiles(own))
         with self._ready:
             differs = (change.mode, change.reason) != self._mode
             goals, everything = self._concerned(change)
             self._wish.goals |= goals
+            self._wish.everything |= _PINS in {path.name for path in own}
             # What changed before watching began was told by nobody.
             self._wish.everything |= everything or self._mode[0] == "start"
             self._wish.events |= bool(change.paths)

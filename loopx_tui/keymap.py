@@ -14,13 +14,14 @@ from typing import Any, Final, NamedTuple
 from loopx_kernel.text import safe
 
 from loopx_tui.commands import BY_ID, COMMANDS, DECISIONS, MOVING, Command, Scope, shown_keys
+from loopx_tui.preferences import own_folder
 
 _LARGEST_FILE = 65_536
 _KEY = re.compile(r"(?:(?:ctrl|shift)\+)*(?:[a-z][a-z0-9_]*|[A-Za-z0-9])")
 _NEVER_DECIDES = frozenset(("enter", "space", "escape", "tab", "ctrl+a", "ctrl+b"))
 
 TOGETHER: Final[tuple[frozenset[Scope], ...]] = (
-    frozenset(("main", "rows")),
+    frozenset(("main", "rows", "goal", "history")),
     frozenset(("review",)),
     frozenset(("dialog",)),
 )
@@ -36,9 +37,7 @@ class Keymap(NamedTuple):
 
 def location() -> Path:
     """Where the file is looked for; honours ``XDG_CONFIG_HOME`` and makes nothing."""
-    from platformdirs.unix import Unix
-
-    return Unix("loopx").user_config_path / "keys.yaml"
+    return own_folder() / "keys.yaml"
 
 
 def load(path: Path | None = None) -> Keymap:

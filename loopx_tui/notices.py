@@ -129,13 +129,6 @@ def _item(goal: str, name: str, kind: str, question: str, command: str | None) -
     return {"goal_id": goal, "id": name, "kind": kind, "question": question, "next": command}
 
 
-def state_folder() -> Path:
-    """Where LoopX keeps what is not configuration; honours ``XDG_STATE_HOME``."""
-    from platformdirs.unix import Unix
-
-    return Unix("loopx").user_state_path
-
-
 def wish() -> tuple[Wish, str]:
     """What the person's own configuration says, and what is wrong with it, as a sentence."""
     from loopx_kernel.workspace.person import read_config
@@ -144,6 +137,8 @@ def wish() -> tuple[Wish, str]:
         return _parse(read_config().get("notify"))
     except LoopxError as error:
         return Wish(), error.message
+    except OSError:
+        return Wish(), strings.NOTIFY_WRONG
 
 
 def _parse(value: object) -> tuple[Wish, str]:
@@ -161,8 +156,12 @@ def _parse(value: object) -> tuple[Wish, str]:
     return Wish(), strings.NOTIFY_WRONG
 
 
-def sequences(news: News, environ: Mapping[str, str]) -> str:
-    """The bell and the desktop notice (OSC 9) for what is new; empty where nothing is."""
+def sequences(news: News, environ: Mapping[str, str], called: str = "") -> str:
+    """The bell and the desktop notice for what is new; empty where nothing is.
+
+    ``called`` is what the person calls the workspace. The notice is OSC 777 where the terminal
+    is one that knows no other, else OSC 9.
+    """
     if not news.items:
         return ""
     if not _understands_osc(environ):
@@ -171,7 +170,21 @@ def sequences(news: News, environ: Mapping[str, str]) -> str:
     text = f"{first['id'].partition(':')[0]} {first['question']} ({first['goal_id']})"
     if len(news.items) > 1:
         text = strings.NEED_YOU[False].format(count=len(news.items))
-    return "\a" + _through_tmux(f"\x1b]9;{strings.APP}: {_short(text)}\a", environ)
+    head = " ".join(filter(None, (strings.APP, called)))
+    text = _short(text)
+    # Its parts stand between semicolons.
+    notice = (
+        f"777;notify;{head.replace(';', ',')};{text}"
+        if _knows_777(environ)
+        else f"9;{head}: {text}"
+    )
+    return "\a" + _through_tmux(f"\x1b]{notice}\a", environ)
+
+
+def _knows_777(environ: Mapping[str, str]) -> bool:
+    """Whether desktop notices are OSC 777 here: rxvt's, which foot, VTE and Ghostty took over."""
+    term = environ.get("TERM", "")
+    return term.startswith(("rxvt", "foot")) or "VTE_VERSION" in environ
 
 
 def title(waiting: int, place: str, environ: Mapping[str, str]) -> str:

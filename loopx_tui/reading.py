@@ -44,6 +44,8 @@ class Reader:
         self._alerts: tuple[str, ...] = ()
         self._seen: object = None
         self._told = Told(start)
+        # The last events of a goal, as long as it was not read again.
+        self._tail: tuple[GoalView | None, tuple[EventRow, ...]] = (None, ())
 
     def directories(self) -> set[Path]:
         """What to watch: the workspace's own directories, or where one would be made."""
@@ -87,12 +89,14 @@ class Reader:
             return self._workspace, False
         self._forget()
         self._workspace = Workspace.open(root, clock=self._clock, read_only=self._read_only)
+        self._workspace.owners.pins.see()
         self._folder_id, self._root = folder_id, root
         return self._workspace, True
 
     def _read_house(self, workspace: Workspace) -> None:
         found = workspace.events.verify(WORKSPACE_JOURNAL)
-        self._alerts = found.problems + found.alerts
+        told = (*workspace.alerts(), *found.problems, *found.alerts)
+        self._alerts = tuple(dict.fromkeys(told))
         owners = workspace.owners.list()
         self._owners = tuple(owner.name for owner in owners if owner.revoked_seq is None)
         self._agents = tuple(agent.id for agent in workspace.agents.list())
@@ -188,12 +192,15 @@ class Reader:
         )
 
     def _events(self, workspace: Workspace, goal_id: str | None) -> tuple[EventRow, ...]:
-        if goal_id is None or not isinstance(self._goals.get(goal_id), GoalView):
+        view = self._goals.get(goal_id or "")
+        if not isinstance(view, GoalView):
             return ()
-        try:
-            return workspace.events.tail(goal_id, EVENTS_SHOWN)
-        except LoopxError:
-            return ()
+        if self._tail[0] is not view:
+            try:
+                self._tail = view, workspace.events.tail(view.goal_id, EVENTS_SHOWN)
+            except LoopxError:
+                return ()
+        return self._tail[1]
 
 
 def next_deadline(view: GoalView, now: datetime) -> datetime | None:

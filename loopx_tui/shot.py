@@ -16,6 +16,13 @@ from loopx_tui.themes import DEFAULT
 _VIEWS = {
     "overview": (),
     "goal": ("1", "enter"),
+    "changes": ("1", "enter", "2"),
+    "turns": ("1", "enter", "3"),
+    "burn": ("1", "enter", "5"),
+    "report": ("1", "enter", "8"),
+    "history": ("H", "h"),
+    "doctor": ("exclamation_mark",),
+    "quarantine": ("Q",),
     "need": ("2", "enter"),
     "todo": ("3", "enter"),
     "event": ("9", "enter"),

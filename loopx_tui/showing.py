@@ -51,7 +51,27 @@ def show(path: Path, asked: Namespace, *, demo: bool = False) -> int:
         # The terminal may be what ended it.
         with suppress(OSError):
             print(app.last_words, file=sys.stderr, flush=True)  # noqa: T201
+    if app.successor and not app.return_code:
+        _become(app.successor, asked)
     return app.return_code or _DONE
+
+
+def _become(path: str, asked: Namespace) -> None:
+    """Begins anew in this process, which keeps its terminal: nothing of the old one stays."""
+    words = ["demo"] if path == "demo" else ["--", path]
+    options = [f"--theme={asked.theme}"] if asked.theme else []
+    options += [
+        f"--{name}" for name in ("ascii", "no-mouse") if getattr(asked, name.replace("-", "_"))
+    ]
+    if path != "demo" and asked.read_only:
+        options.append("--read-only")
+    for name in ("LOOPX_ROOT", "LOOPX_GOAL"):
+        os.environ.pop(name, None)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    program = [sys.executable, "-P", "-m", "loopx_tui.main"]
+    rest = [*words, *options] if path == "demo" else [*options, *words]
+    os.execv(sys.executable, [*program, *rest])
 
 
 def _has_terminal() -> bool:

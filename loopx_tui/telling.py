@@ -22,7 +22,7 @@ class Telling:
 
     ``write`` sends bytes of ours to the terminal and ``complain`` shows a
     sentence; both are called on the event loop. ``folder`` is where what was
-    told is remembered, ``None`` for nowhere.
+    told is remembered, ``None`` for nowhere; ``called`` is what the person calls the workspace.
     """
 
     def __init__(
@@ -32,11 +32,13 @@ class Telling:
         complain: Callable[[str], object],
         environ: Mapping[str, str],
         folder: Path | None,
+        called: Callable[[], str] = str,
     ) -> None:
         self._write = write
         self._complain = complain
         self._environ = environ
         self._folder = folder
+        self._called = called
         self._lock = threading.Lock()
         self._wish: Wish | None = None
         self._notices: tuple[str, Notices] | None = None
@@ -45,7 +47,7 @@ class Telling:
 
     async def tell(self, view: WorkspaceView) -> None:
         """Tells what is new in a reading whose goals were all read."""
-        seen = (view.workspace_id, keys(view))
+        seen = (view.workspace_id, self._called(), keys(view))
         if seen == self._seen:
             return
         self._seen = seen
@@ -54,7 +56,8 @@ class Telling:
             self._complain(problem)
         if wish.silent:
             return
-        self._write(self._new_title(news, view) + notices.sequences(news, self._environ))
+        bells = notices.sequences(news, self._environ, self._called())
+        self._write(self._new_title(news, view) + bells)
         if wish.command and news.items:
             arguments = wish.command, news, asyncio.get_running_loop()
             # A daemon: quitting does not wait for a person's command.
@@ -77,7 +80,8 @@ class Telling:
             return self._wish, problem, self._notices[1].news(view)
 
     def _new_title(self, news: News, view: WorkspaceView) -> str:
-        title = notices.title(news.waiting, Path(view.root).name, self._environ)
+        place = " - ".join(filter(None, (self._called(), Path(view.root).name)))
+        title = notices.title(news.waiting, place, self._environ)
         if title == self._title:
             return ""
         save = "" if self._title else notices.TITLE_SAVE

@@ -1,18 +1,20 @@
 """Reading theme files, from the shipped folder and the person's own.
 
 A file's stem is its theme's name. What is wrong with a file is one sentence
-for the person, never an exception.
+for the person, never an exception; one that is only hard to read is worn all the same.
 """
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from loopx_tui.themes import DEFAULT, Theme, written
+from loopx_tui.preferences import own_folder
+from loopx_tui.themes import DEFAULT, LEAST_CONTRAST, Theme, hard_to_read, written
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -40,12 +42,10 @@ def folders() -> tuple[Path, ...]:
 
     Neither is made; the first honours ``XDG_CONFIG_HOME``.
     """
-    from platformdirs.unix import Unix
-
     here = Path(__file__).parent
     shipped = here / "themes"
     return (
-        Unix("loopx").user_config_path / "themes",
+        own_folder() / "themes",
         shipped if shipped.is_dir() else here.parent / "themes",
     )
 
@@ -57,14 +57,22 @@ def choose(name: str | None, among: Sequence[Path] | None = None) -> Chosen:
     """
     if name is None:
         return Chosen(DEFAULT)
+    theme, problem = find(name, among)
+    if theme is not None:
+        return Chosen(theme, problem)
+    return Chosen(DEFAULT, f"{problem}; showing {DEFAULT.name}")
+
+
+def find(name: str, among: Sequence[Path] | None = None) -> tuple[Theme | None, str | None]:
+    """The theme called ``name``, ``None`` where there is none that can be used; and what is
+    wrong with the first file of that name, as a sentence."""
     broken: list[str] = []
     if _NAME.fullmatch(name):
         for path in (folder / f"{name}.yaml" for folder in among or folders()):
-            theme = _read(path, broken) if path.is_file() else None
+            theme = _read(path, broken) if os.path.isfile(path) else None  # noqa: PTH113 - never raises
             if theme is not None:
-                return Chosen(theme, *broken[:1])
-    reason = broken[0] if broken else f"There is no theme {name!r}"
-    return Chosen(DEFAULT, f"{reason}; showing {DEFAULT.name}")
+                return theme, next(iter(broken), None)
+    return None, broken[0] if broken else f"There is no theme {name!r}"
 
 
 def available(among: Sequence[Path] | None = None) -> Found:
@@ -86,12 +94,18 @@ def _files(folder: Path) -> list[Path]:
 
 
 def _read(path: Path, notices: list[str]) -> Theme | None:
-    """The theme of one file; where it cannot be read, one sentence more in ``notices``."""
+    """The theme of one file; one sentence more in ``notices`` where it cannot be read, or not
+    well."""
     try:
-        return _checked(_load_yaml(path), path.stem)
+        theme = _checked(_load_yaml(path), path.stem)
     except (OSError, ValueError) as error:
         notices.append(f"Theme {path.name!r}: {error}")
         return None
+    poor = hard_to_read(theme)
+    if poor:
+        least = f"less than {LEAST_CONTRAST:g}:1 is hard to read"
+        notices.append(f"Theme {path.name!r}: {', '.join(poor)}; {least}")
+    return theme
 
 
 def _load_yaml(path: Path) -> dict[str, Any]:

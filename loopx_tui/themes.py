@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 if TYPE_CHECKING:
     from pydantic_core import CoreSchema
@@ -35,6 +35,12 @@ ANSI_COLOURS = {
     "ansi_bright_white": "#ffffff",
 }
 """The terminal's own sixteen colours, with the values xterm gives them."""
+
+
+GROUNDS: Final = ("background", "surface")
+NOT_TEXT: Final = frozenset((*GROUNDS, "border"))
+LEAST_CONTRAST: Final = 4.5
+"""Between every text and every ground; that of WCAG 2, level AA."""
 
 
 class _ColourRule:
@@ -128,8 +134,10 @@ def suggested(color_system: str | None) -> str:
     return "sixteen" if color_system in (None, "standard", "windows") else DEFAULT.name
 
 
-def to_textual(theme: Theme, *, in_colour: bool = True) -> TextualTheme:
+def to_textual(theme: Theme, *, in_colour: bool = True, frame: str = "") -> TextualTheme:
     """``theme`` for ``App.register_theme``; CSS may say ``$run``, ``$border-focus``, ….
+
+    All borders have the colour called ``frame`` where one is named.
 
     Pass ``not app.no_color`` for ``in_colour``. Without colour each one becomes
     the grey of its own luminance, so that contrasts stay: Textual's filter
@@ -139,6 +147,8 @@ def to_textual(theme: Theme, *, in_colour: bool = True) -> TextualTheme:
     from textual.theme import Theme as TextualTheme
 
     colours = theme.colours
+    if frame:
+        colours |= dict.fromkeys(("border", "border-focus"), colours[frame])
     if not in_colour:
         colours = {key: _grey(value) for key, value in colours.items()}
     return TextualTheme(
@@ -192,6 +202,23 @@ def luminance(colour: str) -> float:
     value = ANSI_COLOURS.get(colour, colour)
     red, green, blue = (int(value[at : at + 2], 16) / 255 for at in (1, 3, 5))
     return 0.2126 * _linear(red) + 0.7152 * _linear(green) + 0.0722 * _linear(blue)
+
+
+def contrast(one: str, other: str) -> float:
+    """The contrast of WCAG 2 between two colours, from 1 to 21."""
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def hard_to_read(theme: Theme) -> list[str]:
+    """What of a theme stands out too little from a ground of it, with how much it does."""
+    return [
+        f"{name} on {ground} {found:.1f}:1"
+        for name, colour in theme.colours.items()
+        for ground in GROUNDS
+        if name not in NOT_TEXT
+        and (found := contrast(colour, theme.colours[ground])) < LEAST_CONTRAST
+    ]
 
 
 def _linear(channel: float) -> float:

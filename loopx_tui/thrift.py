@@ -35,8 +35,10 @@ class ThriftyUpdate(CompositorUpdate):
     def render_segments(self, console: Console) -> str:
         """The text for the terminal; it leaves plain style behind, as Textual expects."""
         if isinstance(self._update, ChopsUpdate):
-            return thrifty("".join(_changed_parts(self._update, console)))
-        return thrifty(self._update.render_segments(console))
+            text = "".join(_changed_parts(self._update, console))
+        else:
+            text = self._update.render_segments(console)
+        return min(thrifty(text), text, key=len)
 
 
 def thrift(renderable: RenderableType | None) -> RenderableType | None:

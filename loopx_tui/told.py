@@ -36,6 +36,14 @@ class Told:
     read_only: bool = False
 
 
+class OwnFiles(Message):
+    """Files of the person's own configuration differ; ``paths`` says which."""
+
+    def __init__(self, paths: frozenset[Path]) -> None:
+        super().__init__()
+        self.paths = paths
+
+
 class Snapshot(Message):
     """A reading for the screen; a later one stands for all before it."""
 

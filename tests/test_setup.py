@@ -13,6 +13,8 @@ from pathlib import Path
 import hatchling.build
 import pytest
 
+from tests.patience import PATIENCE
+
 ROOT = Path(__file__).parents[1]
 
 
@@ -24,7 +26,7 @@ def run(*command: str | Path, cwd: Path = ROOT, **env: str) -> subprocess.Comple
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
         check=False,
     )
 
@@ -74,6 +76,16 @@ def test_the_wheel_holds_every_theme(packed: dict[str, str]) -> None:
 
 def themes_here() -> list[Path]:
     return sorted((ROOT / "themes").glob("*.yaml"))
+
+
+def test_the_wheel_holds_every_schema(packed: dict[str, str]) -> None:
+    schemas = {
+        f"loopx_kernel/schemas/{path.relative_to(ROOT / 'kernel' / 'schemas')}"
+        for path in (ROOT / "kernel" / "schemas").rglob("*.json")
+    }
+
+    assert schemas
+    assert {name for name in packed if name.endswith(".json")} == schemas
 
 
 def test_the_wheel_installs_both_commands(packed: dict[str, str]) -> None:
@@ -158,12 +170,17 @@ def test_known(): assert False
 """
 
 
+def own_pytest(folder: Path) -> tuple[str, ...]:
+    """A pytest that neither counts, cleans nor waits for the temporary folders of other runs."""
+    base = f"--basetemp={folder / '.tmp'}"
+    return (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", base)
+
+
 def run_suite(folder: Path, test: str, *options: str, ci: str = "1") -> tuple[int, str]:
     shutil.copy(ROOT / "tests" / "conftest.py", folder)
     (folder / "test_it.py").write_text(test)
     (folder / "pytest.ini").write_text("[pytest]\n")
-    command = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *options)
-    result = run(*command, cwd=folder, LOOPX_CI=ci)
+    result = run(*own_pytest(folder), *options, cwd=folder, LOOPX_CI=ci)
     return result.returncode, result.stdout + result.stderr
 
 
@@ -249,8 +266,7 @@ def test_another_home():
     person = {"HOME": "/the/persons/home", "SSH_AUTH_SOCK": "/a", "TMUX": "/b", "NO_COLOR": "1"}
     shutil.copy(ROOT / "tests" / "conftest.py", tmp_path)
     (tmp_path / "test_it.py").write_text(test)
-    command = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider")
 
-    result = run(*command, cwd=tmp_path, LOOPX_KEY="/c", LOOPX_CI="1", **person)
+    result = run(*own_pytest(tmp_path), cwd=tmp_path, LOOPX_KEY="/c", LOOPX_CI="1", **person)
 
     assert "2 passed" in result.stdout, result.stdout

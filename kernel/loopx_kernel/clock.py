@@ -118,6 +118,14 @@ def parse_duration(text: str) -> timedelta:
     )
 
 
+def span(seconds: int) -> str:
+    """A length of time as ``parse_duration`` reads it, cut to its largest unit: ``9d``, ``3h``."""
+    for unit, size in reversed(_UNITS.items()):
+        if seconds >= size:
+            return f"{seconds // size}{unit}"
+    return "0s"
+
+
 def _boot_seconds() -> float | None:
     clock = getattr(time, "CLOCK_BOOTTIME", None)
     return time.clock_gettime(clock) if clock is not None else None

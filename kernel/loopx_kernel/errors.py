@@ -46,7 +46,9 @@ class UsageError(LoopxError):
     codes = frozenset(
         "invalid_value invalid_event invalid_scope invalid_status vague_gate illegal_transition "
         "dependency_cycle lineage_invalid not_initialised ambiguous_goal unknown_goal unknown_todo "
-        "unknown_gate unknown_turn unknown_agent unknown_source unknown_event unknown_owner".split()
+        "unknown_gate unknown_turn unknown_agent unknown_source unknown_event unknown_owner "
+        "unknown_escalation nothing_to_do "
+        "unknown_probe unknown_obligation".split()
     )
 
 
@@ -56,7 +58,7 @@ class Conflict(LoopxError):
     exit_status = 3
     codes = frozenset(
         "version_mismatch event_conflict scope_overlap lease_held lease_required stale_decision "
-        "already_decided already_spent already_voided turn_closed drift exists".split()
+        "already_decided already_spent already_voided turn_closed turn_open drift exists".split()
     )
 
 
@@ -80,8 +82,8 @@ class Denied(LoopxError):
     exit_status = 6
     codes = frozenset(
         "unsigned bad_signature unknown_signer presence_required not_a_person no_key "
-        "wrong_passphrase evidence_mismatch missing_evidence not_verified gate_required "
-        "quota_exhausted quota_frozen goal_closed goal_paused".split()
+        "wrong_passphrase no_agent agent_refused evidence_mismatch missing_evidence not_verified "
+        "gate_required quota_exhausted quota_frozen goal_closed goal_paused last_owner".split()
     )
 
 

@@ -44,6 +44,11 @@ class _Kind(IntEnum):
     HIDDEN = auto()
 
 
+def counted(number: int, noun: str) -> str:
+    """``1 line``, ``2 lines``: a number with its noun, which takes an s."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def safe(text: str) -> str:
     """``text`` on one line, with everything that hides or moves made visible.
 
@@ -78,7 +83,13 @@ def check_line(text: str, field: str, *, limit: int = 500) -> str:
     """
     reason = _line_fault(text, limit)
     if reason:
-        raise UsageError("invalid_value", f"{field} {reason}", field=field, reason=reason)
+        raise UsageError(
+            "invalid_value",
+            f"{field} {reason}",
+            next=f"correct {field} and send the same command again",
+            field=field,
+            reason=reason,
+        )
     return text
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from loopx_tui.demo import repo
+from loopx_tui.demo.jobs import TESTS
 from loopx_tui.demo.place import Place
 
 LONGEST_SECONDS = 120
@@ -51,7 +52,8 @@ def _problem(output: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Ci:
-    """Runs every test on a separate checkout of the last commit, some time after it was asked.
+    """Runs the tests of its goal on a separate checkout of the last commit, some time after it
+    was asked.
 
     A ticket is a file named after the todo, so that any worker of the goal, even one that
     was started again, can take it; taking is a rename, so only one does.
@@ -77,16 +79,20 @@ class Ci:
         return None
 
     def run(self, todo_id: str) -> Result:
-        """The run itself, seconds long."""
+        """The run itself, seconds long. The report of one that failed is put aside."""
         tree = self.place.checks / f"{self.goal}-{todo_id}"
         repo.checkout(self.place, tree)
         try:
-            return run_tests(self.place, tree, "tests", self._name(todo_id))
+            result = run_tests(self.place, tree, TESTS[self.goal], self._name(todo_id))
         finally:
             repo.drop_checkout(self.place, tree)
+        if result.passed:
+            return result
+        red = result.report.with_stem(f"{result.report.stem}-red")
+        return replace(result, report=result.report.replace(red))
 
     def report(self, todo_id: str) -> Path | None:
-        """The report of a run that was asked for and has ended."""
+        """The report of a run that passed."""
         path = self.place.reports / f"{self._name(todo_id)}.xml"
         return path if path.exists() else None
 

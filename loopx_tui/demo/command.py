@@ -41,11 +41,13 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Loopx:
-    """``loopx`` for one agent in one goal; without an agent, for the demo's owner."""
+    """``loopx`` for one agent in one goal; without an agent, for the demo's owner.
+    ``unattended`` runs are those that nobody watches."""
 
     place: Place
     agent: str = ""
     goal: str = ""
+    unattended: bool = False
 
     def ask(self, *arguments: str) -> Reply:
         """Runs one command. Errors of ``loopx`` are replies; raises ``DemoError`` where
@@ -55,6 +57,8 @@ class Loopx:
             environment |= {"LOOPX_AGENT": self.agent}
         if self.goal:
             environment |= {"LOOPX_GOAL": self.goal}
+        if self.unattended:
+            environment |= {"LOOPX_UNATTENDED": "1"}
         done = subprocess.run(
             (*LOOPX, *arguments, "--json"),
             cwd=self.place.repo,

@@ -34,6 +34,20 @@ class Seat:
     process: subprocess.Popen[bytes] | None = None
     back_at: float = 0.0
 
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The module that is run, and what it is told after the place."""
+        return ("worker", self.agent, self.goal)
+
+
+class OwnerSeat(Seat):
+    """The place of the scripted owner, for all goals."""
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The module that is run; it is told nothing more."""
+        return ("owner",)
+
 
 @dataclass
 class Crew:
@@ -67,10 +81,11 @@ class Crew:
             self._clear(seat)
 
     def _start(self, seat: Seat) -> subprocess.Popen[bytes]:
-        arguments = (str(self.place.top), seat.agent, seat.goal, str(self.pace.speed))
+        module, *told = seat.words
+        arguments = (str(self.place.top), *told, str(self.pace.speed))
         with (self.place.top / f"{seat.goal}-{seat.agent}.log").open("ab") as log:
             return subprocess.Popen(
-                (sys.executable, "-P", "-m", "loopx_tui.demo.worker", *arguments),
+                (sys.executable, "-P", "-m", f"loopx_tui.demo.{module}", *arguments),
                 stdin=subprocess.PIPE,
                 stdout=log,
                 stderr=log,

@@ -8,7 +8,9 @@ from decimal import ROUND_HALF_UP, Decimal
 from textwrap import dedent
 from typing import Literal
 
-Twist = Literal["plain", "fails", "gate", "ci", "dies", "later"]
+Twist = Literal["plain", "fails", "gate", "ci", "dies", "later", "stuck"]
+REROUTED = ", another way"
+"""How the title of what takes the place of a stuck job ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +48,13 @@ class Job:
 
 
 GOALS = ("dark-mode", "fix-checkout", "docs-refresh")
+TESTS = {"dark-mode": "tests/theme", "fix-checkout": "tests/checkout", "docs-refresh": "tests/docs"}
+"""Where in the repo the tests of each goal are."""
 
 _TWISTS: Mapping[str, tuple[Twist, ...]] = {
     "dark-mode": ("fails", "gate", "plain", "dies", "ci", "fails", "plain", "later"),
     "fix-checkout": ("gate", "fails", "ci", "plain", "fails"),
-    "docs-refresh": ("plain", "later", "gate", "fails"),
+    "docs-refresh": ("plain", "stuck", "gate", "ci", "fails", "later"),
 }
 
 
@@ -67,12 +71,15 @@ def job(goal: str, number: int, *, asks: bool = True) -> Job:
         twist=twist,
         draft=made.draft if twist == "fails" else None,
         action=made.action if twist == "gate" else None,
-        priority="P1" if twist == "gate" else "P2",
+        priority="P1" if twist in ("gate", "stuck") else "P2",
     )
 
 
 def find(goal: str, title: str, below: int) -> Job | None:
     """The job with this title among the first ``below``; None if a person added the todo."""
+    if title.endswith(REROUTED):
+        old = find(goal, title.removesuffix(REROUTED), below)
+        return old and replace(old, title=title, twist="plain")
     for number in range(below):
         for asks in (True, False):
             candidate = job(goal, number, asks=asks)

@@ -17,11 +17,14 @@ PATIENCE_SECONDS = 5.0
 
 
 @contextmanager
-def live_demo(speed: float, report: Callable[[str], None]) -> Iterator[Place]:
-    """Builds the world, starts its workers, and yields where it is; everything is gone
-    on leaving. Each step of building is reported. Raises ``DemoError`` if it fails."""
+def live_demo(
+    speed: float, report: Callable[[str], None], *, owner: bool = False
+) -> Iterator[Place]:
+    """Builds the world, starts its workers, with ``owner`` a scripted owner too, and yields
+    where it is; everything is gone on leaving. Each step of building is reported. Raises
+    ``DemoError`` if it fails."""
     stage = subprocess.Popen(
-        (sys.executable, "-P", "-m", "loopx_tui.demo.stage", str(speed)),
+        (sys.executable, "-P", "-m", "loopx_tui.demo.stage", str(speed), *["owner"] * owner),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         # The terminal belongs to the screen. Failures arrive as messages.

@@ -46,12 +46,19 @@ _FILES = {
     "mall/checkout/totals.py": dedent('''\
         """Totals, rounded as their currency does."""
 
+        import json
         from decimal import ROUND_HALF_UP, Decimal
+        from pathlib import Path
 
 
         def round_total(total, step):
             """The multiple of ``step`` nearest to ``total``."""
             return (total / step).quantize(Decimal(1), ROUND_HALF_UP) * step
+
+
+        if __name__ == "__main__":
+            shown = {text: int(round_total(Decimal(text), 1)) for text in ("100.4", "100.5")}
+            Path("build/rounds.json").write_text(json.dumps(shown))
         '''),
     "tests/test_contrast.py": dedent("""\
         from mall.theme.contrast import Pair
@@ -102,6 +109,11 @@ def branches(place: Place) -> int:
     """How many branches the origin has: asked from it, not from memory."""
     listed = _git(place.repo, place, "ls-remote", "--heads", "origin")
     return len(listed.stdout.splitlines())
+
+
+def head(place: Place) -> str:
+    """The last commit, as it is called for short."""
+    return _git(place.repo, place, "rev-parse", "--short", "HEAD").stdout.strip()
 
 
 def checkout(place: Place, folder: Path) -> None:

@@ -19,7 +19,7 @@ from loopx_tui.demo.place import DemoError, Place
 
 if TYPE_CHECKING:
     from loopx_tui.feed import Feeding
-    from loopx_tui.told import Snapshot
+    from loopx_tui.told import OwnFiles, Snapshot
 
 SPEED = 3.0
 LIMIT_SECONDS = 300.0
@@ -95,7 +95,7 @@ def _await(place: Place, holds: Callable[[States], bool]) -> None:
 
 def _decide(owner: Loopx, state: Mapping[str, Any]) -> None:
     outcome = "approve" if owner.goal == GOALS[0] else "reject"
-    for need in state["needs_you"]:
+    for need in (need for need in state["needs_you"] if need["kind"] == "gate"):
         # A worker may change things in between; then there is nothing to decide.
         with suppress(DemoError):
             owner.must("gate", outcome, need["id"], "--reason", "Looked at in the demo")
@@ -127,23 +127,26 @@ class _Still:
         self.watch = feed.watch
         self.stop = feed.stop
 
-    def start(self, post: Callable[[Snapshot], object]) -> None:
+    def start(self, post: Callable[[Snapshot | OwnFiles], object]) -> None:
         """Posts what the feed says, up to the first snapshot that lacks nothing."""
 
-        def post_until_complete(snapshot: Snapshot) -> None:
+        def post_until_complete(told: Snapshot | OwnFiles) -> None:
             if not self._taken:
-                self._taken = _is_complete(snapshot)
-                post(snapshot)
+                self._taken = _is_complete(told)
+                post(told)
 
         self._feed.start(post_until_complete)
 
 
-def _is_complete(snapshot: Snapshot) -> bool:
+def _is_complete(told: Snapshot | OwnFiles) -> bool:
     from loopx_tui.presentation.goals import NOT_LOADED
+    from loopx_tui.told import Snapshot
 
-    view = snapshot.told.view
+    if not isinstance(told, Snapshot):
+        return False
+    view = told.told.view
     loading = view is None or any(goal.reason == NOT_LOADED for goal in view.unread)
-    return snapshot.mode != "start" and not loading
+    return told.mode != "start" and not loading
 
 
 def _draw(place: Place, shot: Shot) -> str:

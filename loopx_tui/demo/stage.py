@@ -1,6 +1,7 @@
 """The process that owns the demo's folder: builds it, keeps the workers going, removes it.
 
-``python -m loopx_tui.demo.stage SPEED`` writes one JSON object a line to standard output:
+``python -m loopx_tui.demo.stage SPEED [owner]``, with a scripted owner or without, writes one
+JSON object a line to standard output:
 ``{"top": PATH}`` first, ``{"step": TEXT}`` while it builds, then ``{"ready": PATH}`` or
 ``{"failed": SENTENCE}``. It ends when its standard input does, however its starter ended:
 so nothing is left even where a terminal is closed or the starter is killed.
@@ -17,7 +18,7 @@ import time
 from pathlib import Path
 
 from loopx_tui.demo import world
-from loopx_tui.demo.crew import Crew
+from loopx_tui.demo.crew import Crew, OwnerSeat
 from loopx_tui.demo.pace import Over, Pace
 from loopx_tui.demo.place import PREFIX, DemoError, Place
 
@@ -32,6 +33,8 @@ def main(arguments: list[str]) -> int:
     signal.signal(signal.SIGTERM, _over)
     place = Place(Path(tempfile.mkdtemp(prefix=PREFIX)).resolve())
     crew = Crew(place, pace)
+    if arguments[1:] == ["owner"]:
+        crew.seats.append(OwnerSeat("owner", "all"))
     try:
         _say("top", str(place.top))
         world.build(place, speed, lambda step: _report(pace, step))

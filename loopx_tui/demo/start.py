@@ -23,7 +23,7 @@ def run(argv: Sequence[str]) -> int:
         print(strings.NO_TERMINAL, file=sys.stderr)  # noqa: T201
         return 2
     try:
-        with live_demo(options.speed, _progress) as place:
+        with live_demo(options.speed, _progress, owner=options.owner) as place:
             _clear_progress()
             if options.headless:
                 return _headless(place, options.seconds)
@@ -52,6 +52,9 @@ def _options(argv: Sequence[str]) -> argparse.Namespace:
     )
     parser.add_argument(
         "--seconds", type=float, metavar="N", help="with --headless: end after so long"
+    )
+    parser.add_argument(
+        "--owner", action="store_true", help="a scripted owner decides what waits for a person"
     )
     add_screen_options(parser)
     return parser.parse_args(argv)

@@ -11,14 +11,15 @@ import signal
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from loopx_tui.demo import jobs, repo, world
 from loopx_tui.demo.checks import Ci, Result, run_tests
-from loopx_tui.demo.command import Loopx
+from loopx_tui.demo.chores import LANDS, WAITS, Chores
+from loopx_tui.demo.command import Loopx, Reply
 from loopx_tui.demo.jobs import Action, Job
 from loopx_tui.demo.pace import Over, Pace
 from loopx_tui.demo.place import DemoError, Place
@@ -35,9 +36,10 @@ class Dropped(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A todo this worker holds, with the numbers that prove it."""
+    """A todo this worker holds in a turn, with the numbers that prove it."""
 
     todo_id: str
+    turn: str
     version: str
     epoch: str
 
@@ -51,11 +53,6 @@ class Held:
         """Whether nobody held the todo before."""
         return self.epoch == "1"
 
-    @property
-    def turn(self) -> str:
-        """A name for this piece of work that nobody else uses."""
-        return f"turn-{int(self.todo_id[1:]):04d}{self.epoch}"
-
 
 class Worker:
     """The life of one worker in one goal."""
@@ -66,6 +63,7 @@ class Worker:
         self.pace = pace
         self.loopx = Loopx(place, agent, goal)
         self.ci = Ci(place, goal)
+        self.chores = Chores(place, self.loopx)
         self.beats = 0
 
     def live(self) -> None:
@@ -83,13 +81,16 @@ class Worker:
         self.beats += 1
         self._read_sources()
         self._top_up()
+        self.chores.do(self.beats)
         queued = self.ci.take(CI_SECONDS / self.pace.speed)
         if queued is not None:
-            self._run_ci(queued)
+            _done(self.chores.land(self.ci, queued), "observe", queued)
             return
         contract = self.loopx.ask("quota", "should-run").body
         if contract.get("answer") == "run":
             self._work(contract)
+        elif (contract.get("repair") or {}).get("kind") == "unclosed_turn":
+            self._step("turn", "recover")
 
     def _read_sources(self) -> None:
         for source in world.sources(self.goal):
@@ -105,22 +106,38 @@ class Worker:
         if todos["open"] - len(gated) < BACKLOG:
             world.add_todo(self.loopx, self.goal, todos["total"], asks=not gates)
 
-    def _run_ci(self, todo_id: str) -> None:
-        self.ci.run(todo_id)
-        self._step("todo", "reopen", todo_id)
+    def _ask_ci(self, todo_id: str) -> None:
+        self._step("todo", "wait", todo_id, "--on", WAITS[LANDS[self.goal]], "--every", "10m")
+        self.ci.enqueue(todo_id)
+
+    def _title(self, todo_id: str) -> str:
+        return str(self.loopx.must("todo", "show", todo_id)["todo"]["title"])
 
     # -- one todo -------------------------------------------------------------------------------
 
     def _work(self, contract: Mapping[str, Any]) -> None:
         todo = contract["todo"]
+        if todo["kind"] == "replan":
+            self._replan()
+            return
         below = int(todo["id"][1:]) + BACKLOG
-        job = jobs.find(self.goal, todo["title"], below)
+        mended = todo["lineage_todo_ids"][0] if todo["kind"] == "fix" else None
+        job = jobs.find(self.goal, self._title(mended) if mended else todo["title"], below)
+        if job is not None and mended:
+            job = replace(job, title=todo["title"], twist="plain", draft=None)
         if job is None:
             self._step("todo", "block", todo["id"], "--reason", "Not in the script of the demo")
             return
-        held = self._hold(todo)
+        begun = self.loopx.ask("turn", "begin").body
+        if begun.get("answer") != "run" or begun["todo"]["id"] != todo["id"]:
+            return
+        held = self._renew(_held(begun["turn_id"], begun["lease"]))
         if job.twist == "later" and held.first_time:
             self._put_off(held)
+            return
+        if job.twist == "stuck":
+            self.pace.pause(1)
+            self._settle(held, "failed", "--note", "The page it links to is not written yet")
             return
         self.pace.pause(2)
         repo.write(self.place.repo, dict(job.files) | dict(job.draft or {}))
@@ -128,25 +145,42 @@ class Worker:
         if job.twist == "dies" and held.first_time and todo["status"] == "open":
             os.kill(os.getpid(), signal.SIGKILL)
         held, result = self._prove(job, held)
-        repo.commit(self.place, job.title, job.scope)
-        self._hand_over(job, held, result, contract["brief"]["refusals"])
+        # What works here need not be all that was committed: the CI will tell.
+        forgets = job.twist == "ci" and held.first_time and LANDS[self.goal] == "report"
+        repo.commit(self.place, job.title, job.scope[1:] if forgets else job.scope)
+        if mended:
+            self._ask_ci(mended)
+        self._hand_over(job, held, result, begun["brief"]["refusals"])
 
-    def _hold(self, todo: Mapping[str, Any]) -> Held:
-        lease = todo["lease"]
-        if todo["status"] == "claimed" and lease and lease["owner"] == self.loopx.agent:
-            held = Held(todo["id"], str(lease["version"]), str(lease["lease_epoch"]))
-            return self._renew(held)
-        return self._leased("claim", todo["id"], "--expect-version", str(todo["version"]))
+    def _replan(self) -> None:
+        """Finds another way for what a person would not see tried again."""
+        begun = self.loopx.ask("turn", "begin").body
+        if begun.get("answer") != "run" or begun["todo"]["kind"] != "replan":
+            return
+        duties = self.loopx.must("replan", "list")["obligations"]
+        duty = next(one for one in duties if one["replan_todo"] == begun["todo"]["id"])
+        pairs = []
+        for old in duty["todo_ids"]:
+            title = self._title(old).removesuffix(jobs.REROUTED) + jobs.REROUTED
+            job = jobs.find(self.goal, title, int(old[1:]) + BACKLOG)
+            scopes = [part for path in job.scope for part in ("--write-scope", path)] if job else []
+            new = self._step("todo", "add", title, "--lineage", old, *scopes)["todo"]["id"]
+            pairs += ["--supersede", f"{old}:{new}"]
+        self._step("replan", "fulfil", duty["id"], *pairs, "--reason", "Without that link")
+        done = ("turn", "settle", "--turn", begun["turn_id"], "--outcome", "done")
+        self._step(*done, "--handoff", f"{duty['id']} is fulfilled; the new work leads around it.")
 
     def _renew(self, held: Held) -> Held:
-        return self._leased("renew", held.todo_id, *held.proof)
-
-    def _leased(self, verb: str, todo_id: str, *options: str) -> Held:
         ttl = ("--ttl", f"{self.pace.lease_seconds}s")
-        lease = self._step("todo", verb, todo_id, *options, *ttl)["lease"]
-        return Held(todo_id, str(lease["version"]), str(lease["lease_epoch"]))
+        return _held(
+            held.turn, self._step("todo", "renew", held.todo_id, *held.proof, *ttl)["lease"]
+        )
+
+    def _settle(self, held: Held, outcome: str, *options: str) -> None:
+        self._step("turn", "settle", "--turn", held.turn, "--outcome", outcome, *options)
 
     def _put_off(self, held: Held) -> None:
+        self._settle(held, "blocked", "--note", "Not before its time", "--handoff", "Nothing yet.")
         until = datetime.now(UTC) + timedelta(seconds=self.pace.seconds(LATER_SECONDS, 5))
         moment = until.isoformat(timespec="seconds").replace("+00:00", "Z")
         self._step("todo", "defer", held.todo_id, "--until", moment)
@@ -174,32 +208,30 @@ class Worker:
 
     def _held_now(self, held: Held) -> Held:
         """The same lease with the version that the last hand-in gave it."""
-        lease = self.loopx.must("lease", "show", held.todo_id)["lease"]
-        return Held(held.todo_id, str(lease["version"]), held.epoch)
+        return _held(held.turn, self.loopx.must("lease", "show", held.todo_id)["lease"])
 
     def _hand_over(self, job: Job, held: Held, result: Result, refusals: list[str]) -> None:
         """What follows a passed test: a gate, the CI, or the end of the todo."""
         note = job.summary
         if job.action is not None and refusals:
             note = f"{job.summary}; left local, as the owner decided"
-        elif job.action is not None and not self._allowed(job.action, held):
+        elif job.action is not None and not self._allowed(job.action, held, result):
             return
         report = self.ci.report(held.todo_id)
-        if job.twist == "ci" and report is None:
-            self._step("todo", "wait", held.todo_id, "--on", "ci", "--every", "10m")
-            self.ci.enqueue(held.todo_id)
+        looked = not held.first_time if LANDS[self.goal] != "report" else report is not None
+        if job.twist == "ci" and not looked:
+            after = f"{held.todo_id} is pushed. Next: look at its CI."
+            self._settle(held, "blocked", "--note", "Its CI runs", "--handoff", after)
+            self._ask_ci(held.todo_id)
             return
         evidence = ("--evidence", str(report or result.report), "--tests", "passed")
-        self.pace.pause(1.5)
-        self._step("todo", "complete", held.todo_id, *evidence, "--note", note, *held.proof)
-        self.pace.pause(1.5)
-        self._step("quota", "spend-slot", "--turn", held.turn)
-        self.pace.pause(1)
-        self._step("refresh-state", "--handoff", f"{held.todo_id} is done. {note}.")
+        self.pace.pause(2)
+        words = ("--note", note, "--handoff", f"{held.todo_id} is done. {note}.")
+        self._settle(held, "done", *evidence, *words)
 
     # -- what only the owner may allow ----------------------------------------------------------
 
-    def _allowed(self, action: Action, held: Held) -> bool:
+    def _allowed(self, action: Action, held: Held, result: Result) -> bool:
         """Does the action if its one approval can be taken; else asks, and lets go of the todo."""
         what = self._words(action)
         if self.loopx.ask("gate", "check", *what).status == 0:
@@ -209,7 +241,9 @@ class Worker:
         sharp = ("--irreversible",) if action.irreversible else ()
         question = ("--question", action.question, "--blocks", held.todo_id)
         self._step("gate", "request", *what, *question, *sharp)
-        self._step("todo", "release", held.todo_id, *held.proof)
+        evidence = ("--evidence", str(result.report), "--tests", "passed")
+        after = ("--handoff", f"{held.todo_id} waits for its gate; the rest is done.")
+        self._settle(held, "progress", *evidence, *after)
         return False
 
     def _words(self, action: Action) -> tuple[str, ...]:
@@ -227,10 +261,17 @@ class Worker:
         repo.commit(self.place, action.question, (action.path,))
 
     def _step(self, *arguments: str) -> Mapping[str, Any]:
-        reply = self.loopx.ask(*arguments)
-        if not reply.ok:
-            raise Dropped(f"{' '.join(arguments[:3])}: {reply.code}: {reply.message}")
-        return reply.body
+        return _done(self.loopx.ask(*arguments), *arguments[:3])
+
+
+def _done(reply: Reply, *words: str) -> Mapping[str, Any]:
+    if not reply.ok:
+        raise Dropped(f"{' '.join(words)}: {reply.code}: {reply.message}")
+    return reply.body
+
+
+def _held(turn: str, lease: Mapping[str, Any]) -> Held:
+    return Held(lease["todo_id"], turn, str(lease["version"]), str(lease["lease_epoch"]))
 
 
 def main(arguments: list[str]) -> None:

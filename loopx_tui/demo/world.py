@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -15,6 +16,9 @@ from loopx_tui.demo.place import DemoError, Place
 
 AGENTS = ("claude-code", "codex", "gemini-cli")
 FIRST_TODOS = {"dark-mode": 3, "fix-checkout": 2, "docs-refresh": 2}
+OBJECTIVE = "Every component of the storefront is readable in a dark palette, also at night"
+PROGRAMS = Path(sys.executable).parent
+"""Where the commands of the rules find the Python that runs the demo."""
 INBOX_WINDOW = 45
 """Seconds, at speed 1, for which a look at the inbox stays fresh."""
 
@@ -27,6 +31,7 @@ GOALS = {
         write_scope: ["mall/theme/**", "tests/theme/**"]
         gates: ["publish:git push*"]
         acceptance: ["tests=cmd:python -m pytest -q tests/theme"]
+        search_path: ["{programs}"]
         quota:
           compute: "0.4"
           window_hours: 24
@@ -40,7 +45,14 @@ GOALS = {
         domain: payments
         write_scope: ["mall/checkout/**", "tests/checkout/**"]
         gates: ["write@infra/**"]
-        acceptance: ["tests=cmd:python -m pytest -q tests/checkout"]
+        acceptance:
+          - "tests=junit:build/accepted.xml <- python -m pytest -q --junitxml=build/accepted.xml
+            tests/checkout"
+          - "rounds=json:build/rounds.json#/100.4=100 <- python -m mall.checkout.totals"
+          - "steps=regex:ROUND_HALF_UP@build/totals.txt <- cp mall/checkout/totals.py
+            build/totals.txt"
+        probes: ["baskets=python -m pytest -q tests/checkout"]
+        search_path: ["{programs}"]
         quota:
           compute: "0.5"
           window_hours: 2
@@ -53,8 +65,12 @@ GOALS = {
         objective: Every page is at its newest edition and no link is dead
         domain: docs
         write_scope: ["docs/**", "tests/docs/**"]
-        gates: ["delete@docs/archive/**"]
-        acceptance: ["links=cmd:python -m pytest -q tests/docs"]
+        gates: ["delete@docs/archive/**", "notify:send-digest* admit:judge"]
+        search_path: ["{programs}"]
+        acceptance:
+          - links=cmd:python -m pytest -q tests/docs
+          - "?home=rubric:docs/index.md mentions: storefront, themes>=8"
+        judge: python -m loopx_tui.demo.judge
         quota:
           compute: "0.25"
           window_hours: 2
@@ -92,8 +108,10 @@ def build(place: Place, speed: float, report: Callable[[str], None]) -> None:
     for goal, rules in GOALS.items():
         file = place.top / f"{goal}.yaml"
         window = max(5, round(INBOX_WINDOW / speed))
-        file.write_text(rules.format(window=window), encoding="utf-8")
+        file.write_text(rules.format(window=window, programs=PROGRAMS), encoding="utf-8")
         owner.must("start-goal", "--from", str(file))
+    clearer = ("--text", OBJECTIVE, "--reason", "Contrast alone is not enough at night")
+    Loopx(place, goal="dark-mode").must("objective", "patch", *clearer)
     report("adding the first todos")
     with ThreadPoolExecutor() as pool:
         list(pool.map(partial(_furnish, place), GOALS))

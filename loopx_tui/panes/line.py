@@ -12,7 +12,7 @@ from textual.geometry import Region
 from textual.strip import Strip
 
 from loopx_tui.panes.steady import Steady
-from loopx_tui.presentation.cells import Cell, fit, one_line
+from loopx_tui.presentation.cells import BADGE, Cell, fit, one_line
 
 
 class Line(Steady):
@@ -66,8 +66,9 @@ class Line(Steady):
     def _colour(self, name: str) -> Style:
         if name not in self._colours:
             try:
-                colour = Color.parse(self.app.theme_variables[name]).rich_color
-                self._colours[name] = Style(color=colour)
+                colour = Color.parse(self.app.theme_variables[name.lstrip(BADGE)]).rich_color
+                badge = name.startswith(BADGE)
+                self._colours[name] = Style(color=colour, reverse=badge or None, bold=badge or None)
             except (KeyError, ColorParseError):
                 self._colours[name] = Style()
         return self._colours[name]

@@ -93,6 +93,7 @@ class PaneHead(Line):
         self.heading = heading
         self.needle = ""
         self.lit = False
+        self.badge = ""
         self._corners = _CORNERS[ascii_only]
 
     def set_heading(self, heading: Heading, needle: str = "") -> None:
@@ -105,13 +106,20 @@ class PaneHead(Line):
         self.lit = lit
         self.redraw()
 
+    def set_badge(self, badge: str) -> None:
+        """Marks the pane as one of the past, with a word."""
+        self.badge = badge
+        self.redraw()
+
     def runs(self, width: int) -> Iterable[Cell]:
         start, bar, end = self._corners
-        border = "border-focus" if self.lit else "border"
+        border = "past" if self.badge else "border-focus" if self.lit else "border"
         head = self.heading
         title = [Cell(f" {head.title} ", "accent" if self.lit else "text")]
         if head.subject:
             title.append(Cell(f"{head.subject} ", "text-dim"))
+        if self.badge:
+            title.insert(0, Cell(f" {self.badge}", "past"))
         if self.needle:
             title.append(Cell(f"/{self.needle} ", "ask"))
         room = width - 4

@@ -25,4 +25,6 @@ class TodosPane(GoalPane):
     def of_goal(self, goal: GoalView, scene: Scene, pen: Pen) -> Picture:
         # A filter is for finding any of them.
         rows = todos.rows(goal, pen, None if self.rows.needle else LIMIT)
-        return Picture(todos.heading(goal, pen), rows, more=len(goal.todos) - len(rows))
+        return Picture(
+            todos.heading(goal, pen), rows, more=len(goal.todos) + goal.earlier - len(rows)
+        )

@@ -65,8 +65,14 @@ def _of_goal(goal: GoalView) -> Iterator[Row]:
     goal_id, named = goal.goal_id, shlex.quote(goal.goal_id)
     for item in goal.reads.damage:
         yield _row(goal_id, "damaged", f"{item.path}: {item.reason}{_digests(item)}", item.command)
+    for lost in goal.reads.missing_evidence:
+        text = f"the copy of {lost.evidence} is missing; only that file can give it back"
+        show = f"todo show {lost.todo_id}" if lost.todo_id else "event list"
+        yield _row(goal_id, "evidence", text, f"loopx {show} --goal {named}")
     for text in goal.alerts:
         yield _row(goal_id, "no effect", text, f"loopx event verify --goal {named}")
+    for warned in goal.warnings:
+        yield _row(goal_id, "warning", warned.sentence, warned.next)
     if not goal.reads.repo_present:
         text = f"The repo {goal.repo} is not there; no work can start"
         yield _row(goal_id, "no repo", text, "check the path")
@@ -74,6 +80,10 @@ def _of_goal(goal: GoalView) -> Iterator[Row]:
         if source.enabled and source.alert:
             command = f"loopx source list --goal {named}"
             yield _row(goal_id, "source", _of_source(source), command, "stale")
+    for host in goal.hosts:
+        if host.alert:
+            why = f"{host.id}: its last run {host.report}, failures in a row {host.failure_streak}"
+            yield _row(goal_id, "source", why, f"loopx source list --goal {named}", "stale")
 
 
 def _of_source(source: SourceReading) -> str:

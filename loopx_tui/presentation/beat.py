@@ -11,7 +11,7 @@ from loopx_tui import strings
 from loopx_tui.presentation.ages import age
 from loopx_tui.presentation.cells import Cell, Row, wrap
 from loopx_tui.presentation.columns import Column
-from loopx_tui.presentation.goals import answer, answer_cell
+from loopx_tui.presentation.goals import answer_cell
 from loopx_tui.presentation.heading import Heading
 from loopx_tui.presentation.pen import Pen
 
@@ -35,7 +35,7 @@ _BASIS = {
 
 def heading(view: GoalView, pen: Pen) -> Heading:
     """The answer, in the border."""
-    return Heading(strings.BEAT, figure=(answer_cell(answer(view), pen),))
+    return Heading(strings.BEAT, figure=(answer_cell(view.display_answer, pen),))
 
 
 def rows(view: GoalView, pen: Pen, width: int) -> list[Row]:

@@ -18,6 +18,10 @@ _JOINER = "\u200d"
 _BREAKING = frozenset(("Cc", "Cs", "Zl", "Zp"))
 
 
+BADGE = "!"
+"""Before a style's name: on a ground of that colour, for the one thing not to overlook."""
+
+
 class Cell(NamedTuple):
     """One text on the screen: what it says, its colour's name, and the side it keeps to."""
 

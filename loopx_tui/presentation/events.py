@@ -25,10 +25,11 @@ COLUMNS = (
     Column("note", min=10, flex=True, priority=5),
     Column("seq", align="right", priority=1),
 )
-_OBJECTS = ("todo_id", "gate_id", "effect_ref", "source_id", "path", "goal_id")
+_OBJECTS = ("todo_id", "gate_id", "escalation_id", "effect_ref", "source_id", "path", "goal_id")
 _NOTES = ("title", "question", "note", "reason", "text", "status")
 _STYLES = {
     "gate": "ask",
+    "escalation": "ask",
     "goal": "accent",
     "spend": "plot",
     "source": "fresh",

@@ -27,11 +27,6 @@ _STYLES = {"retired": "quiet"}
 _GLYPHS = {"retired": "quiet"}
 
 
-def answer(view: GoalView) -> str:
-    """The goal's answer in one word: run, ask, wait, repair, quiet, closed, paused or retired."""
-    return "closed" if view.completion.complete else view.display_answer
-
-
 def answer_cell(word: str, pen: Pen) -> Cell:
     """An answer as glyph, word and colour."""
     return Cell(f"{pen.glyph(_GLYPHS.get(word, word))} {word}", _STYLES.get(word, word))
@@ -61,7 +56,8 @@ def names(views: Sequence[GoalView]) -> dict[str, str]:
 def _row(view: GoalView, pen: Pen) -> Row:
     count = len(view.needs_you)
     needs = Cell(f"{pen.glyph('need')}{count}", "ask") if count else Cell()
-    return Row(view.goal_id, (Cell(safe(view.goal_id)), needs, answer_cell(answer(view), pen)))
+    answer = answer_cell(view.display_answer, pen)
+    return Row(view.goal_id, (Cell(safe(view.goal_id)), needs, answer))
 
 
 def _unread(item: Unread, pen: Pen) -> Row:

@@ -11,7 +11,7 @@ from loopx_kernel.text import safe
 from rich.cells import cell_len
 
 from loopx_tui import strings
-from loopx_tui.presentation.cells import Cell
+from loopx_tui.presentation.cells import BADGE, Cell
 from loopx_tui.presentation.pen import Pen
 
 if TYPE_CHECKING:
@@ -30,12 +30,14 @@ _MODE_STYLES = {
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where the app looks, and as whom."""
+    """Where the app looks, and as whom; what the person calls it, in a colour of the theme."""
 
     path: str
     user_host: str = ""
     read_only: bool = False
     demo: bool = False
+    label: str = ""
+    colour: str = ""
 
 
 class Bar(NamedTuple):
@@ -61,15 +63,23 @@ def header(
     observed: datetime | None,
     pen: Pen,
     width: int,
+    open_until: datetime | None = None,
+    past: Cell | None = None,
 ) -> Bar:
-    """The header in ``width`` cells; what matters least vanishes first."""
+    """The header in ``width`` cells; what matters least vanishes first. ``open_until`` is when
+    the key that is kept open is locked again; ``past`` marks a screen that shows how things
+    stood once."""
     facts = _place_facts(place)
+    if past is not None:
+        facts.insert(0, _Fact(past, 12))
+    if open_until is not None:
+        facts.append(_Fact(Cell(strings.KEY_OPEN.format(left=pen.left(open_until)), "ask"), 11))
     if view is not None:
         facts += _ledger_facts(view, goal, pen)
     if observed is not None:
         time = strings.AS_OF.format(time=pen.clock(observed, seconds=True))
         facts.append(_Fact(Cell(time, "text-dim"), 4, right=True))
-    if view is None and mode == "down":
+    if view is None and mode != "start":
         mode = "none"
     live = Cell(f"{pen.glyph('live')} {strings.MODES[mode]}", _MODE_STYLES[mode])
     facts.append(_Fact(live, 8, right=True))
@@ -81,6 +91,9 @@ def _place_facts(place: Place) -> list[_Fact]:
     name = path.rstrip("/").rpartition("/")[2]
     short = Cell(f"…/{name}") if "/" in path.strip("/") else None
     facts = [_Fact(Cell(strings.APP, "accent"), 1), _Fact(Cell(path), 3, short=short)]
+    if place.label:
+        badge = Cell(f" {place.label} ", f"{BADGE}{place.colour or 'accent'}")
+        facts.insert(1, _Fact(badge, 10))
     if place.user_host:
         facts.append(_Fact(Cell(safe(place.user_host), "text-dim"), 0))
     if place.demo:

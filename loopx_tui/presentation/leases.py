@@ -41,6 +41,14 @@ def rows(view: GoalView, pen: Pen) -> list[Row]:
     return [_row(row, pen) for row in sorted(held, key=lambda row: row.expires_at)]
 
 
+def _scope(row: LeaseRow) -> Cell:
+    """What is written, and where its taking over was judged by the wall clock."""
+    scopes = " ".join(map(safe, row.write_scopes))
+    if row.by_wall_clock:
+        return Cell(f"{strings.WALL_CLOCK} {scopes}".rstrip(), "stale")
+    return Cell(scopes, "text-dim")
+
+
 def _row(row: LeaseRow, pen: Pen) -> Row:
     if row.status == "expired":
         left = Cell(f"{pen.glyph('stale')} {pen.age(row.expires_at)} ago", "stale")
@@ -51,6 +59,6 @@ def _row(row: LeaseRow, pen: Pen) -> Row:
         Cell(safe(row.owner)),
         Cell(f"e{row.lease_epoch} v{row.version}", "text-dim"),
         left,
-        Cell(" ".join(map(safe, row.write_scopes)), "text-dim"),
+        _scope(row),
     )
     return Row(row.todo_id, cells)

@@ -73,6 +73,11 @@ class Pen:
         text = local.strftime("%H:%M:%S" if seconds else "%H:%M")
         return text if local.date() == today.date() else f"{local:%m-%d} {text}"
 
+    def tick(self, moment: datetime, *, of: timedelta) -> str:
+        """A moment on an axis as long as ``of``: the time of day, or the date on a long one."""
+        local = moment.astimezone(self._zone)
+        return local.strftime("%H:%M" if of <= timedelta(days=2) else "%m-%d")
+
     def instant(self, moment: datetime) -> str:
         """Local and UTC in full, for details."""
         from loopx_kernel.clock import format_time

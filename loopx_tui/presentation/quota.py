@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from loopx_kernel.text import counted
+
 from loopx_tui import strings
 from loopx_tui.presentation.ages import age, progress_bar, sparkline
 from loopx_tui.presentation.cells import Cell, Row
@@ -62,9 +64,11 @@ def _rate(view: GoalView, pen: Pen) -> str:
 
 def _also(view: GoalView, pen: Pen) -> str:
     usage = view.contract.quota
-    parts = [f"{usage.attempts} {'spend' if usage.attempts == 1 else 'spends'}"]
+    parts = [counted(usage.spends, "spend")]
+    if usage.attempts != usage.spends:
+        parts.append(counted(usage.attempts, "attempt"))
     if usage.voids:
-        parts.append(f"{usage.voids} void")
+        parts.append(counted(usage.voids, "void"))
     if usage.aged_out:
         parts.append(f"{usage.aged_out} aged out")
     return pen.dot.join(parts)

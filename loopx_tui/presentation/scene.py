@@ -10,18 +10,24 @@ if TYPE_CHECKING:
     from loopx_kernel.views.workspace import Unread, WorkspaceView
     from loopx_kernel.workspace import EventRow
 
+    from loopx_tui.presentation.story import Story
+
 
 @dataclass(frozen=True, slots=True)
 class Scene:
     """``view`` is ``None`` until something was read; ``events`` are the goal's, oldest first.
 
     ``trouble`` is a sentence about why the screen may be late, empty where it is live.
+    ``story`` is what else was read of the goal, for its own screens; ``past`` says that all of it
+    is how things stood once.
     """
 
     view: WorkspaceView | None = None
     goal_id: str | None = None
     events: tuple[EventRow, ...] = ()
     trouble: str = ""
+    story: Story | None = None
+    past: bool = False
 
     @property
     def goal(self) -> GoalView | None:

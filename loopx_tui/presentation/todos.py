@@ -28,6 +28,7 @@ COLUMNS = (
 BAR = 8
 _FOR_A_PERSON = "for a person"
 _ORDER = "damaged expired claimed gated waiting blocked free needs deferred".split()
+_ENDS = ("done", "superseded", "cancelled")
 _LOOKS = {
     "claimed": ("run", "run"),
     "expired": ("stale", "stale"),
@@ -67,9 +68,10 @@ def heading(view: GoalView, pen: Pen) -> Heading:
     counts: dict[str, int] = {}
     for row in view.todos:
         counts[state_of(row)] = counts.get(state_of(row), 0) + 1
-    total = len(view.todos)
+    counts |= {word: view.counts[word] for word in _ENDS}
+    total = view.counts["total"]
     figure = [Cell(strings.TODO_COUNT[total == 1].format(count=total), "text-dim")]
-    for word in (*_ORDER, "done", "superseded", "cancelled"):
+    for word in (*_ORDER, *_ENDS):
         if counts.get(word):
             figure.append(Cell(f" {counts[word]} {word}", _figure_style(word)))
     return Heading(strings.TODOS, safe(view.goal_id), tuple(figure))
@@ -82,8 +84,7 @@ def rows(view: GoalView, pen: Pen, most: int | None = None) -> list[Row]:
 
 def waits_for(todo: Todo) -> str:
     """What a todo in ``waiting`` waits for, in words."""
-    wait = todo.waiting_on
-    return " ".join(filter(None, (wait.kind, safe(wait.ref)))) if wait else ""
+    return safe(todo.waiting_on.fact) if todo.waiting_on else ""
 
 
 def _place(row: TodoRow) -> tuple[int, str, int]:

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Protocol, cast
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar, Protocol, cast
 
+from loopx_kernel.domain.event import WORKSPACE_JOURNAL
+from loopx_kernel.text import safe
 from textual import work
 
-from loopx_tui import strings
-from loopx_tui.commands import BY_ID, Command, Situation
-from loopx_tui.panes.board import Board
+from loopx_tui import strings, strings_goal
+from loopx_tui.commands import BY_ID, Command, Scope, Situation
+from loopx_tui.panes.deck import Deck
+from loopx_tui.presentation.facts import Subject
 from loopx_tui.screens.steady import SteadyScreen
+from loopx_tui.situation import OF_NEEDS
 
 if TYPE_CHECKING:
-    from loopx_tui.decisions import Ledger
+    from loopx_kernel.workspace import Workspace
+
+    from loopx_tui.insight import Knowing, Progress
+    from loopx_tui.kept import Kept
+    from loopx_tui.presentation.finding import Found
     from loopx_tui.screens.review import ReviewScreen
 
 
@@ -22,9 +30,16 @@ class Host(Protocol):
 
     keys: Mapping[str, str]
     under_review: ReviewScreen | None
+    kept: Kept
 
-    def open_ledger(self) -> Ledger:
+    def open_ledger(self, progress: Progress | None = None) -> Workspace:
         """A workspace of its own for a decision; for worker threads."""
+
+    def knowing(self, goal_id: str, progress: Progress) -> Knowing:
+        """What tells a goal's own screen what the ledger holds of it."""
+
+    def screen_over(self, name: str, under: ActingScreen, **more: object) -> ActingScreen:
+        """The ``goal``'s own screen, its ``history``, the ``doctor`` or the ``quarantine``."""
 
     def next_theme(self) -> str:
         """Takes the theme that follows; returns the sentence that says which."""
@@ -32,11 +47,20 @@ class Host(Protocol):
     def redraw(self) -> None:
         """Draws the whole screen again, for a terminal that lost it."""
 
+    @property
+    def agent(self) -> str:
+        """The agent in whose shell this runs, who decides nothing; empty for a person's."""
+
+    def go_on_with(self, path: str) -> None:
+        """Ends, and begins anew with another workspace, or with the ``demo``."""
+
 
 class ActingScreen(SteadyScreen):
     """A screen with a board of panes on which the commands of scope ``main`` work."""
 
-    board: Board
+    SCOPES: ClassVar[tuple[Scope, ...]] = ("main", "rows")
+    """Whose commands work here, in the order of the help."""
+    board: Deck
 
     def situation(self) -> Situation:
         """What the cursor is on, for commands and their reasons."""
@@ -49,7 +73,7 @@ class ActingScreen(SteadyScreen):
 
     def say(self, text: str) -> None:
         """A notice that answers a person's own act."""
-        self.app.notify(text, markup=False)
+        self.app.notify(safe(text), markup=False)
 
     def action_pane(self, number: int) -> None:
         self.board.go(number)
@@ -57,11 +81,26 @@ class ActingScreen(SteadyScreen):
     def action_zoom(self) -> None:
         self.board.toggle_zoom()
 
+    def action_hide(self) -> None:
+        pane = self.board.hide()
+        if pane is None:
+            self.say(strings_goal.NOT_HIDDEN)
+        else:
+            number = self.board.number_of(pane)
+            self.say(strings_goal.HIDDEN.format(pane=pane.TITLE, number=number))
+
+    def action_show_all(self) -> None:
+        self.board.show_all()
+        self.say(strings_goal.ALL_SHOWN)
+
     def action_quit(self) -> None:
         self.app.exit()
 
     def action_redraw(self) -> None:
         self.loopx.redraw()
+
+    def action_lock(self) -> None:
+        self.say(strings.KEY_DROPPED if self.loopx.kept.drop() else strings.NO_KEY_OPEN)
 
     def action_theme(self) -> None:
         self.say(self.loopx.next_theme())
@@ -71,25 +110,61 @@ class ActingScreen(SteadyScreen):
         reason = BY_ID["decide"].disabled_reason(situation)
         if reason:
             self.say(reason)
+        else:
+            kind, object_id = situation.decision
+            self._review(OF_NEEDS[kind], situation.goal_id, object_id)
+
+    def action_open_case(self, case_id: str, about: str) -> None:
+        situation = self.situation()
+        reason = BY_ID[case_id].disabled_reason(situation)
+        if reason:
+            self.say(reason)
             return
+        if about == "workspace":
+            self._review(case_id, WORKSPACE_JOURNAL, "owners")
+            return
+        todo = situation.todo_id if about != "goal" else ""
+        self._review(case_id, situation.goal_id, todo or situation.goal_id)
+
+    def _review(self, case_id: str, goal_id: str, object_id: str) -> None:
+        from loopx_tui.cases.table import CASES
         from loopx_tui.screens.review import ReviewScreen
 
-        screen = ReviewScreen(situation.goal_id, situation.object_id, self.loopx.open_ledger)
-        self.loopx.under_review = screen
+        host = self.loopx
+        screen = ReviewScreen(CASES[case_id], goal_id, object_id, host.open_ledger, kept=host.kept)
+        host.under_review = screen
         self.app.push_screen(screen)
+
+    @work(exclusive=True, group="trust")
+    async def action_trust(self) -> None:
+        from loopx_tui.screens.trusting import trust
+
+        self.say(await trust(self.app, self.loopx.open_ledger))
 
     def action_palette(self) -> None:
         from loopx_tui.screens.palette import PaletteScreen
 
-        self.app.push_screen(PaletteScreen(self.situation(), self.loopx.keys), self._run)
+        screen = PaletteScreen(self.situation(), self.loopx.keys, self.find)
+        self.app.push_screen(screen, self._run)
+
+    def find(self, text: str) -> Sequence[Found]:
+        """The objects called so."""
+        return ()
+
+    def open_subject(self, subject: Subject) -> None:
+        """Opens what is known of an object."""
+        raise NotImplementedError
 
     def action_help(self) -> None:
         from loopx_tui.screens.help import HelpScreen
 
-        listed = HelpScreen(self.situation(), "main", "rows", keys=self.loopx.keys)
+        listed = HelpScreen(self.situation(), *self.SCOPES, keys=self.loopx.keys)
         self.app.push_screen(listed, self._run)
 
-    async def _run(self, command: Command | None) -> None:
+    async def _run(self, command: Command | Subject | None) -> None:
+        if isinstance(command, Subject):
+            self.open_subject(command)
+            return
         if command is None or not command.action:
             return
         pane = self.board.focused if command.scope == "rows" else None
@@ -112,7 +187,7 @@ class ActingScreen(SteadyScreen):
     async def action_filter(self) -> None:
         from loopx_tui.panes.filter import FilterInput
 
-        pane = self.board.focused or self.board.needs
+        pane = self.board.focused or self.board.first
         await self.query("#filter").remove()
         field = FilterInput(pane)
         await self.mount(field)

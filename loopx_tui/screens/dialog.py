@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import TypeVar
 
 from loopx_kernel.text import safe
+from textual import events
 from textual.app import ComposeResult
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
@@ -13,8 +14,9 @@ from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from loopx_tui.commands import BY_ID, make_binding, shown_keys
-from loopx_tui.presentation.review import Line
+from loopx_tui import strings
+from loopx_tui.commands import BY_ID, Command, make_binding, shown_keys
+from loopx_tui.presentation.lines import Line
 
 T = TypeVar("T")
 
@@ -51,6 +53,12 @@ class Dialog(ModalScreen[T | None]):
         #dialog-text { height: auto; max-height: 50vh; scrollbar-size-vertical: 1; }
         #dialog-note { height: auto; color: $alert; }
         #dialog-hint { height: auto; color: $text-muted; }
+        #dialog-box OptionList { background: $background; }
+        #dialog-box OptionList:focus { background-tint: $background 0%; }
+        #dialog-box OptionList > .option-list--option-highlighted {
+            color: $foreground; background: $surface; text-style: none;
+        }
+        #dialog-box OptionList:focus > .option-list--option-highlighted { text-style: bold; }
         Input { border: tall $border; background: $surface; }
         Input:focus { border: tall $border-focus; }
     }
@@ -75,16 +83,30 @@ class Dialog(ModalScreen[T | None]):
             yield self._keys_line
 
     def on_mount(self) -> None:
-        keys = [self._hint] if self._hint else []
-        for key, active in self.active_bindings.items():
-            command = BY_ID.get(active.binding.id or "")
-            if command is not None and command.footer:
-                keys.append(f"{shown_keys(key)} {command.title}")
-        self._keys_line.update(Content("   ".join(keys)))
+        self.show_keys()
+
+    def show_keys(self) -> None:
+        """Shows the keys of the live keymap that have a meaning here."""
+        named = [
+            (key, BY_ID.get(one.binding.id or "")) for key, one in self.active_bindings.items()
+        ]
+        shown = [(key, one) for key, one in named if one and one.footer and self.offers(one.id)]
+        # How to leave comes last.
+        shown.sort(key=lambda pair: pair[1].id == "dialog.close")
+        keys = [f"{shown_keys(key)} {self.title_of(command)}" for key, command in shown]
+        self._keys_line.update(Content("   ".join(filter(None, [self._hint, *keys]))))
 
     def compose_body(self) -> Iterable[Widget]:
         """What stands between the text and the notes."""
         return ()
+
+    def offers(self, command_id: str) -> bool:
+        """Whether a command has a meaning here at all."""
+        return True
+
+    def title_of(self, command: Command) -> str:
+        """What a command's key does here, in a word."""
+        return command.title
 
     def say(self, sentence: str) -> None:
         """Shows one sentence about what was just done."""
@@ -97,6 +119,18 @@ class Dialog(ModalScreen[T | None]):
 
     def action_close(self) -> None:
         self.leave(None)
+
+
+class Notice(Dialog[bool]):
+    """Something to read; its result is whether the person goes on."""
+
+    def title_of(self, command: Command) -> str:
+        return strings.LATER if command.id == "dialog.close" else command.title
+
+    def on_key(self, event: events.Key) -> None:
+        if event.key == "enter":
+            event.stop()
+            self.leave(True)
 
 
 class Field(Input):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from textual.content import Content
@@ -24,9 +24,36 @@ class HelpScreen(ActionList):
         super().__init__("Keys", listed, situation, keys)
 
     def describe(self, command: Command) -> Content:
-        reason = command.disabled_reason(self._situation)
-        return Content.assemble(
-            (f"{self.keys_of(command):<{KEYS_WIDTH}}", "$accent"),
-            (f"{command.title:<{TITLE_WIDTH}}", "$text-dim" if reason else ""),
-            Content(f"{command.help} {reason}".rstrip()),
-        )
+        return _row(self.keys_of(command), command.title, command, self.reason_of(command))
+
+
+class PageHelp(ActionList):
+    """The keys of a page, each with what it does there.
+
+    ``offered`` are its commands with their titles; ``why_not`` says why one cannot be used.
+    """
+
+    def __init__(
+        self,
+        offered: Mapping[Command, str],
+        why_not: Callable[[Command], str],
+        keys: Mapping[str, str],
+    ) -> None:
+        super().__init__("Keys", list(offered), Situation(), keys)
+        self._titles = offered
+        self._why = why_not
+
+    def reason_of(self, command: Command) -> str:
+        return self._why(command)
+
+    def describe(self, command: Command) -> Content:
+        title = self._titles[command]
+        return _row(self.keys_of(command), title, command, self.reason_of(command))
+
+
+def _row(keys: str, title: str, command: Command, reason: str) -> Content:
+    return Content.assemble(
+        (f"{keys:<{KEYS_WIDTH}}", "$accent"),
+        (f"{title:<{TITLE_WIDTH}}", "$text-dim" if reason else ""),
+        Content(f"{command.help} {reason}".rstrip()),
+    )

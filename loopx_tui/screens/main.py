@@ -7,39 +7,37 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import ClassVar
 
-from loopx_kernel.text import safe
-from textual import events, on
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
-from textual.geometry import Size
-from textual.reactive import Reactive
-from textual.timer import Timer
-from textual.widget import Widget
 from textual.widgets import Static
 
 from loopx_tui import strings
-from loopx_tui.commands import COMMANDS, Situation, bindings_for, shown_keys
-from loopx_tui.panes.bars import FooterBar, HeaderBar
+from loopx_tui.commands import bindings_for
+from loopx_tui.flags import Flag
+from loopx_tui.kept import Kept
 from loopx_tui.panes.board import Board
 from loopx_tui.panes.pane import Pane
-from loopx_tui.presentation.details import Subject, detail
+from loopx_tui.panes.welcome import Welcome
+from loopx_tui.presentation.cells import Cell
+from loopx_tui.presentation.details import detail
+from loopx_tui.presentation.facts import Subject
 from loopx_tui.presentation.goals import NOT_LOADED
 from loopx_tui.presentation.header import Bar, Place, header
 from loopx_tui.presentation.needs import count
 from loopx_tui.presentation.pen import Pen
 from loopx_tui.presentation.scene import Scene
-from loopx_tui.presentation.subjects import situation_of, subject_of
-from loopx_tui.screens.acting import ActingScreen
-from loopx_tui.screens.detail import DetailScreen, render
+from loopx_tui.presentation.subjects import TAB_OF
+from loopx_tui.screens.arriving import ArrivingScreen
+from loopx_tui.screens.boarded import BoardScreen
+from loopx_tui.screens.detail import render
 from loopx_tui.told import Snapshot, Told
 from loopx_tui.widgets.rows import Rows
 
-_SHORTEST_TICK = 1.0
 
-
-class MainScreen(ActingScreen):
+class MainScreen(ArrivingScreen):
     """Draws the last snapshot, from the selected goal's point of view.
 
     It keeps no state but the selection, the filters and which pane is in front.
@@ -47,13 +45,11 @@ class MainScreen(ActingScreen):
     present moment, UTC and aware.
     """
 
-    CSS_PATH = "../styles/loopx.tcss"
     AUTO_FOCUS = "#needs PaneRows"
     HORIZONTAL_BREAKPOINTS = [(0, "-tiny"), (20, "-narrow"), (80, "-medium"), (100, "-wide")]
     VERTICAL_BREAKPOINTS = [(0, "-flat"), (6, "-low"), (20, "-tall")]
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("main")]
-    # The panes show the focus themselves; Textual would paint the whole screen again for it.
-    focused: Reactive[Widget | None] = Reactive(None, repaint=False)
+    board: Board
 
     def __init__(
         self,
@@ -62,53 +58,44 @@ class MainScreen(ActingScreen):
         select: Callable[[str], None],
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
         ascii_only: bool = False,
+        kept: Kept | None = None,
     ) -> None:
-        super().__init__(id="main", classes="-ascii" if ascii_only else None)
-        self.scene = Scene()
-        self._place = place
+        super().__init__(place, id="main", clock=clock, ascii_only=ascii_only)
+        self.make_bar = self.bar
         self._select = select
-        self._clock = clock
-        self._ascii_only = ascii_only
+        self._kept = kept or Kept()
+        self._kept.on_change = self.redraw_header
         self._mode: str = "start"
         self._observed: datetime | None = None
-        self._timer: Timer | None = None
-        self.board = Board(self.pen, ascii_only=ascii_only)
-        self._header = HeaderBar(self._make_header)
-        self._footer = FooterBar(self._footer_keys)
+        self.welcome = Welcome(id="missing")
+
+    def make_deck(self) -> Board:
+        return Board(self.pen, ascii_only=self._ascii_only)
 
     def compose(self) -> ComposeResult:
         yield self._header
         yield self.board
         with VerticalScroll(id="brief", can_focus=False):
             yield Static(id="brief-text")
-        yield Static(id="missing")
+        yield self.welcome
         yield Static(id="tiny")
         yield self._footer
-
-    def size_classes(self, size: Size) -> list[str]:
-        """The classes of the breakpoints that a terminal of ``size`` reaches."""
-        pairs = (size.width, self.HORIZONTAL_BREAKPOINTS), (size.height, self.VERTICAL_BREAKPOINTS)
-        return [
-            [name for least, name in breakpoints if cells >= least][-1]
-            for cells, breakpoints in pairs
-        ]
 
     # What the feed says
 
     def take(self, snapshot: Snapshot) -> None:
         """Draws a snapshot; what is equal is left alone."""
-        told = snapshot.told
+        told = self.told = snapshot.told
         self._mode, self._observed = snapshot.mode, told.observed
-        self.set_class(told.view is None, "-missing")
         if told.view is None:
             self.scene = Scene()
-            self._show_missing(told.missing)
         else:
             goal_id = self._chosen(told)
             tail = told.events if told.goal_id == goal_id else ()
             self.scene = Scene(told.view, goal_id, tail, snapshot.reason)
+        self.welcome_or_panes(told)
         with self.app.batch_update():
-            self._draw()
+            self.draw()
             if self.scene.goal_id is not None:
                 self.board.goals.rows.select(self.scene.goal_id)
 
@@ -120,15 +107,6 @@ class MainScreen(ActingScreen):
         ids = {goal.goal_id for goal in view.goals} | {item.goal_id for item in view.unread}
         return mine if mine in ids else told.goal_id
 
-    def _show_missing(self, why: str) -> None:
-        lines = [Content.styled(strings.NO_WORKSPACE, "bold $text"), Content(safe(why)), Content()]
-        lines += [
-            Content.assemble((f"  {command:<16}", "$accent"), (what, "$text-dim"))
-            for command, what in strings.NO_WORKSPACE_HELP
-        ]
-        lines += [Content(), Content.styled(strings.WAITING_FOR_IT, "$text-dim")]
-        self.query_one("#missing", Static).update(Content("\n").join(lines))
-
     # Drawing
 
     @property
@@ -138,18 +116,20 @@ class MainScreen(ActingScreen):
         loading = view is not None and any(item.reason == NOT_LOADED for item in view.unread)
         return self._mode != "start" and not loading
 
-    def pen(self) -> Pen:
-        """A pen for the present moment."""
-        return Pen(self._clock(), ascii_only=self._ascii_only)
-
-    def _draw(self) -> None:
-        self.board.show(self.scene)
-        self._draw_brief()
-        self._header.redraw()
+    def keys_changed(self) -> None:
+        """The person's keys are others now."""
+        if self.told is not None:
+            self.welcome_or_panes(self.told)
         self._footer.redraw()
-        self._schedule()
-        if isinstance(self.app.screen, DetailScreen):
-            self.app.screen.show(self.scene)
+
+    def fly(self, flag: Flag) -> None:
+        """Shows in the header what the person calls this workspace."""
+        self._place = replace(self._place, label=flag.label, colour=flag.colour)
+        self.redraw_header()
+
+    def draw(self) -> None:
+        self._draw_brief()
+        super().draw()
 
     def _draw_brief(self) -> None:
         """What small screens show: one detail beside the needs-you list, or only the count."""
@@ -160,7 +140,7 @@ class MainScreen(ActingScreen):
         self._say_in("#tiny", Content(f"{words}\n{strings.TINY_QUIT}"))
         if not self.has_class("-narrow"):
             return
-        subject = self._subject(self.board.needs)
+        subject = self.subject(self.board.needs)
         text = Content.styled(strings.NO_NEEDS, "$text-dim")
         if subject is not None:
             width = self.query_one("#brief").scrollable_content_region.width
@@ -175,87 +155,72 @@ class MainScreen(ActingScreen):
     def on_resize(self) -> None:
         self.call_after_refresh(self._draw_brief)
 
-    def _make_header(self, width: int) -> Bar:
+    def make_header(self, pen: Pen, width: int) -> Bar:
+        return self.bar(self.scene, pen, width)
+
+    def bar(self, scene: Scene, pen: Pen, width: int, past: Cell | None = None) -> Bar:
+        """The header in so many cells, about the goal of ``scene``, or about the ``past``."""
+        left = self._kept.left
         return header(
             self._place,
-            self.scene.view,
-            self.scene.goal,
+            scene.view,
+            scene.goal if past is None else None,
             mode=self._mode,
             observed=self._observed,
-            pen=self.pen(),
+            pen=pen,
             width=width,
+            open_until=pen.now + left if left is not None else None,
+            past=past,
         )
-
-    def _footer_keys(self) -> list[tuple[str, str, bool]]:
-        """Keys of the live keymap in the table's order; grey where one can do nothing now."""
-        live = {one.binding.id: key for key, one in reversed(self.active_bindings.items())}
-        situation = self.situation()
-        shown = [command for command in COMMANDS if command.footer or command.id == "rows.open"]
-        shown.sort(key=lambda command: command.id != "rows.open")
-        return [
-            (shown_keys(live[one.id]), one.title, not one.disabled_reason(situation))
-            for one in shown
-            if one.id in live
-        ]
-
-    # The clock
-
-    def _schedule(self) -> None:
-        """One timer, for the first age or countdown that will read differently."""
-        if self._timer is not None:
-            self._timer.stop()
-            self._timer = None
-        due = self.board.due
-        if due is not None and self.app.app_focus:
-            wait = (due - self._clock()).total_seconds()
-            self._timer = self.set_timer(max(wait, _SHORTEST_TICK), self._tick)
-
-    def _tick(self) -> None:
-        self.board.tick(self._clock())
-        self._schedule()
-
-    def refocused(self) -> None:
-        """The terminal has the focus again, or lost it; ages stand still while it has not."""
-        self._tick()
 
     # Selection
 
-    def situation(self) -> Situation:
-        """What the cursor is on, for commands and their reasons."""
-        pane = self.board.focused
-        name, key = (pane.id or "", pane.rows.cursor_key) if pane else ("", None)
-        return situation_of(name, key, self.scene, read_only=self._place.read_only)
+    def open_row(self, pane: Pane) -> None:
+        if pane is self.board.alerts:
+            self._open_alert(pane.rows.cursor_key or "")
+            return
+        subject = self.subject(pane)
+        if subject is not None and subject.kind == "goal":
+            self.open_goal(subject.goal_id, TAB_OF.get(pane.id or "", 1))
+        else:
+            super().open_row(pane)
 
-    def _subject(self, pane: Pane) -> Subject | None:
-        return subject_of(pane.id or "", pane.rows.cursor_key, self.scene)
+    def _open_alert(self, key: str) -> None:
+        """What an alert is about: the damage itself, the goal's lines or sources, the layers."""
+        goal_id, what = [*key.split("/"), "", ""][:2]
+        tab = {"no effect": TAB_OF["events"], "source": TAB_OF["sources"]}.get(what)
+        if what in ("damaged", "unreadable"):
+            self.action_quarantine()
+        elif tab is not None and self.scene.find(goal_id) is not None:
+            self.open_goal(goal_id, tab)
+        else:
+            self.action_doctor()
+
+    def open_subject(self, subject: Subject) -> None:
+        if subject.kind == "goal":
+            self.open_goal(subject.goal_id)
+        else:
+            super().open_subject(subject)
+
+    async def action_history(self) -> None:
+        over = self.app.screen
+        if isinstance(over, BoardScreen) and over is not self:
+            # The key came while that screen was being put up.
+            await over.run_action("history")
+            return
+        if self.scene.goal is None:
+            self.say(strings.NOTHING_TO_OPEN)
+            return
+        screen = self.loopx.screen_over("goal", self, goal_id=self.scene.goal.goal_id)
+        await self.app.push_screen(screen)
+        await screen.run_action("history")
 
     @on(Rows.Highlighted)
     def _selection_moved(self, event: Rows.Highlighted) -> None:
         if event.rows is self.board.goals.rows and event.key != self.scene.goal_id:
             self.scene = replace(self.scene, goal_id=event.key, events=())
             self._select(event.key)
-            self._draw()
+            self.draw()
         elif event.rows is self.board.needs.rows:
             self._draw_brief()
-        self._footer.redraw()
-
-    @on(Rows.Opened)
-    def _open(self, event: Rows.Opened) -> None:
-        subject = self._subject(self._pane_of(event.rows))
-        if subject is None:
-            self.say(strings.NOTHING_TO_OPEN)
-        else:
-            self.app.push_screen(DetailScreen(subject, self.scene, self.pen))
-
-    @on(Rows.Vanished)
-    def _row_vanished(self, event: Rows.Vanished) -> None:
-        if event.rows.has_focus:
-            key = safe(event.key.rpartition("/")[2])
-            pane = self._pane_of(event.rows)
-            self.say(strings.ROW_GONE.format(key=key, pane=pane.TITLE))
-
-    def _pane_of(self, rows: object) -> Pane:
-        return next(pane for pane in self.board if pane.rows is rows)
-
-    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         self._footer.redraw()

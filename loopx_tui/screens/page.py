@@ -15,12 +15,14 @@ from textual.timer import Timer
 from textual.widgets import Static
 
 from loopx_tui import clipboard
-from loopx_tui.commands import BY_ID, shown_keys
+from loopx_tui.commands import BY_ID, Command, shown_keys
 from loopx_tui.key_guard import QUIET_SECONDS, KeyGuard
-from loopx_tui.presentation.review import Line
+from loopx_tui.presentation.lines import Line
 from loopx_tui.screens.dialog import as_content
 
 T = TypeVar("T")
+
+LAYOUT_SECONDS: Final = 0.02
 
 SMALLEST: Final = (24, 3)
 """Columns and lines of text without which nobody can be said to have read anything."""
@@ -44,6 +46,7 @@ class Page(ModalScreen[T | None]):
             border: round $border-focus;
             padding: 0 1;
             scrollbar-size-vertical: 1;
+            scrollbar-gutter: stable;
         }
         & > #page-note { height: auto; max-height: 4; padding: 0 1; color: $ask; }
         & > #page-keys { height: auto; min-height: 2; max-height: 4; padding: 0 1; }
@@ -55,7 +58,9 @@ class Page(ModalScreen[T | None]):
         self.guard = KeyGuard(now)
         self.end_seen = False
         # Held, not looked up: late results may come when the page is being taken away.
-        self._title = Static(Content(safe(title)), id="page-title")
+        self._named = safe(title)
+        self._title = Static(id="page-title")
+        self._beside = ""
         self._body = Static(id="page-text")
         self._scroll = VerticalScroll(self._body, id="page-scroll", can_focus=False)
         self._note = Static(id="page-note")
@@ -70,6 +75,10 @@ class Page(ModalScreen[T | None]):
     def offers(self, command_id: str) -> bool:
         """Whether a command has a meaning here at all."""
         return True
+
+    def title_of(self, command: Command) -> str:
+        """What a command's key does here, in a word."""
+        return command.title
 
     def on_disturbed(self) -> None:
         """What the screen shows is about to change."""
@@ -88,7 +97,10 @@ class Page(ModalScreen[T | None]):
         yield from (self._title, self._scroll, self._note, self._footer)
 
     def on_mount(self) -> None:
+        self._show_title()
         self.watch(self._scroll, "scroll_y", self._scrolled, init=False)
+        # A text laid out anew may end on the screen without being scrolled.
+        self.watch(self._scroll, "virtual_size", self._scrolled, init=False)
         self.watch(self.app, "app_focus", self.cover, init=False)
 
     def on_resize(self) -> None:
@@ -116,6 +128,22 @@ class Page(ModalScreen[T | None]):
         """Shows one sentence about what was just done."""
         self._note.update(Content(safe(sentence)))
 
+    def say_beside_title(self, text: str) -> None:
+        """Shows a few words beside the title; equal ones change nothing."""
+        if text != self._beside:
+            self._beside = text
+            self._show_title()
+
+    def _show_title(self) -> None:
+        """What the person calls the workspace, the title, and what is said beside it."""
+        flag = getattr(self.app, "flag", None)
+        parts: list[str | tuple[str, str]] = [self._named]
+        if flag is not None and flag.label:
+            parts = [(f" {flag.label} ", "bold reverse $border-focus"), "  ", *parts]
+        if self._beside:
+            parts += ["   ", (self._beside, "$ask")]
+        self._title.update(Content.assemble(*parts))
+
     def show_keys(self) -> None:
         """Shows the keys of the live keymap, greyed ones with their reasons."""
         keys: list[Content] = []
@@ -129,7 +157,9 @@ class Page(ModalScreen[T | None]):
                 reasons.setdefault(why_not)
             style = "$text-dim" if why_not else "bold $accent"
             keys.append(
-                Content.assemble((shown_keys(key), style), (f" {command.title}", "$text-dim"))
+                Content.assemble(
+                    (shown_keys(key), style), (f" {self.title_of(command)}", "$text-dim")
+                )
             )
         lines = [Content("   ").join(keys)]
         lines += [Content.styled(safe(reason), "$text-dim") for reason in reasons]
@@ -145,16 +175,22 @@ class Page(ModalScreen[T | None]):
         self.call_after_refresh(self._painted)
 
     def _painted(self) -> None:
+        if not self.too_small and not self._is_laid_out:
+            self._next(LAYOUT_SECONDS, self._painted)
+            return
         self.guard.painted()
         self._note_end()
+        self._next(QUIET_SECONDS, self._arm)
+        self.show_keys()
+
+    def _next(self, seconds: float, step: Callable[[], None]) -> None:
         if self._arming is not None:
             self._arming.stop()
-        self._arming = self.set_timer(QUIET_SECONDS, self._arm)
-        self.show_keys()
+        self._arming = self.set_timer(seconds, step)
 
     def _arm(self) -> None:
         if self.guard.quiet:
-            self._arming = self.set_timer(QUIET_SECONDS / 4, self._arm)
+            self._next(QUIET_SECONDS / 4, self._arm)
         else:
             self.on_armed()
             self.show_keys()
@@ -164,10 +200,17 @@ class Page(ModalScreen[T | None]):
 
     def _note_end(self) -> None:
         scroll = self._scroll
-        at_end = scroll.scroll_offset.y >= scroll.max_scroll_y
+        at_end = scroll.scroll_offset.y >= scroll.max_scroll_y and self._is_laid_out
         if self._text and at_end and not self.too_small and not self.end_seen:
             self.end_seen = True
             self.show_keys()
+
+    @property
+    def _is_laid_out(self) -> bool:
+        """Whether the text has its place on the screen: a new one gets it some steps later."""
+        body = self._body
+        height = body.get_content_height(self._scroll.size, self.app.size, body.content_size.width)
+        return body.content_size.height == height
 
     # Actions that decide nothing
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import ClassVar
 
+from loopx_kernel.text import safe
 from textual import events, work
 from textual.binding import BindingType
 from textual.content import Content
@@ -13,16 +14,23 @@ from textual.widget import Widget
 from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
 
-from loopx_tui import clipboard
+from loopx_tui import clipboard, strings_goal
 from loopx_tui.commands import BY_ID, COMMANDS, Command, Situation, make_binding, shown_keys
+from loopx_tui.presentation.facts import Subject
+from loopx_tui.presentation.finding import Found
 from loopx_tui.screens.dialog import Dialog, Field
 
 KEYS_WIDTH = 14
 TITLE_WIDTH = 16
+_OBJECT = "object/"
 
 
-class ActionList(Dialog[Command]):
-    """A list of commands with a filter; its result is the command to run.
+Chosen = Command | Subject
+"""A command to run, or an object to open."""
+
+
+class ActionList(Dialog[Chosen]):
+    """A list of commands with a filter; its result is what to run or open.
 
     ``situation`` is what the screen beneath is on: it fills in the command
     lines and says why a command cannot be run. ``keys`` are the person's own,
@@ -30,9 +38,12 @@ class ActionList(Dialog[Command]):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [make_binding(BY_ID["dialog.copy"])]
+    PLACEHOLDER = "filter"
     DEFAULT_CSS = """
     ActionList {
-        & OptionList { height: auto; max-height: 24; border: none; background: $background; }
+        & OptionList {
+            height: auto; max-height: 24; min-width: 8; border: none; background: $background;
+        }
         & #dialog-text { display: none; }
     }
     """
@@ -49,9 +60,10 @@ class ActionList(Dialog[Command]):
         self._situation = situation
         self._keys = keys
         self._options = OptionList()
+        self._objects: dict[str, Found] = {}
 
     def compose_body(self) -> Iterable[Widget]:
-        yield Field(placeholder="filter")
+        yield Field(placeholder=self.PLACEHOLDER)
         yield self._options
 
     def on_mount(self) -> None:
@@ -60,6 +72,10 @@ class ActionList(Dialog[Command]):
     def describe(self, command: Command) -> Content:
         """One entry as it is shown."""
         raise NotImplementedError
+
+    def reason_of(self, command: Command) -> str:
+        """Why a command cannot be run from here; empty if it can."""
+        return _why_not(command, self._situation)
 
     def keys_of(self, command: Command) -> str:
         """The command's keys as they are now, as people write them."""
@@ -71,11 +87,17 @@ class ActionList(Dialog[Command]):
     def _filter(self, needle: str) -> None:
         words = needle.casefold().split()
         found = [one for one in self._commands if _matches(one, self._situation, words)]
+        self._objects = {f"{_OBJECT}{n}": one for n, one in enumerate(self.objects(needle))}
         options = self._options
         options.clear_options()
+        options.add_options(Option(_object(one), id=n) for n, one in self._objects.items())
         options.add_options(Option(self.describe(one), id=one.id) for one in found)
-        options.highlighted = 0 if found else None
-        self.say("" if found else f"No action matches {needle}")
+        options.highlighted = 0 if options.option_count else None
+        self.say("" if options.option_count else f"No action matches {needle}")
+
+    def objects(self, needle: str) -> Sequence[Found]:
+        """The objects called so."""
+        return ()
 
     def on_key(self, event: events.Key) -> None:
         if event.key == "down" and isinstance(self.focused, Input):
@@ -88,8 +110,12 @@ class ActionList(Dialog[Command]):
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         event.stop()
-        command = BY_ID[event.option_id or ""]
-        reason = _why_not(command, self._situation)
+        name = event.option_id or ""
+        if name in self._objects:
+            self.leave(self._objects[name].subject)
+            return
+        command = BY_ID[name]
+        reason = self.reason_of(command)
         if reason:
             self.say(reason)
         else:
@@ -98,7 +124,8 @@ class ActionList(Dialog[Command]):
     @work(exclusive=True, group="copy")
     async def action_copy(self) -> None:
         option = self._options.highlighted_option
-        text = BY_ID[option.id or ""].loopx(self._situation) if option else ""
+        name = (option.id or "") if option else ""
+        text = BY_ID[name].loopx(self._situation) if name in BY_ID else ""
         if text:
             self.say(await clipboard.copy(text, self.app.copy_to_clipboard))
         else:
@@ -106,22 +133,43 @@ class ActionList(Dialog[Command]):
 
 
 class PaletteScreen(ActionList):
-    """Every action that the first screen can take, each with its `loopx` command."""
+    """Every action that the first screen can take, each with its `loopx` command; what is typed
+    may be the id of an object as well, which ``find`` looks for."""
+
+    PLACEHOLDER = strings_goal.PALETTE_PROMPT
 
     def __init__(
-        self, situation: Situation, keys: Mapping[str, str] = MappingProxyType({})
+        self,
+        situation: Situation,
+        keys: Mapping[str, str] = MappingProxyType({}),
+        find: Callable[[str], Sequence[Found]] = lambda _: (),
     ) -> None:
         listed = [one for one in COMMANDS if one.scope == "main" and not _only_a_key(one)]
         super().__init__("Commands", listed, situation, keys)
+        self._find = find
+
+    def objects(self, needle: str) -> Sequence[Found]:
+        return self._find(needle)
 
     def describe(self, command: Command) -> Content:
-        reason = _why_not(command, self._situation)
+        reason = self.reason_of(command)
         line = command.loopx(self._situation)
         return Content.assemble(
             (f"{command.title:<{TITLE_WIDTH}}", "$text-dim" if reason else ""),
             (f"{self.keys_of(command):<{KEYS_WIDTH}}", "$accent"),
             Content(line or command.help),
         )
+
+
+def _object(one: Found) -> Content:
+    subject = one.subject
+    words = one.words or strings_goal.LOOK_UP.format(goal=safe(subject.goal_id))
+    return Content.assemble(
+        (f"{safe(subject.id):<{TITLE_WIDTH}}", ""),
+        (f"{subject.kind if one.words else '':<{KEYS_WIDTH}}", "$text-dim"),
+        (words, ""),
+        (f"  {safe(subject.goal_id)}" if one.words else "", "$text-dim"),
+    )
 
 
 def _only_a_key(command: Command) -> bool:

@@ -7,17 +7,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from loopx_tui import strings
 
 if TYPE_CHECKING:
-    from loopx_kernel.domain.gate import Outcome
-
+    from loopx_tui.cases.case import Case, Values
     from loopx_tui.decisions import Course
     from loopx_tui.desk import Look
 
-OUTCOMES: Final[dict[str, Outcome]] = {
-    "review.approve": "approved",
-    "review.reject": "rejected",
-    "review.defer": "deferred",
-}
-GUARDED: Final = frozenset((*OUTCOMES, "review.reason", "review.key"))
+DECIDE: Final = frozenset(("review.approve", "review.reject", "review.defer", "review.replan"))
+"""The commands whose keys decide, where the case at hand has such a way."""
+GUARDED: Final = frozenset((*DECIDE, "review.edit", "review.key"))
 """What changes a decision: closed while one is under way, and once it is made."""
 
 
@@ -28,17 +24,23 @@ class Room(NamedTuple):
     too_small: bool
 
 
-def why_closed(command_id: str, gate_id: str, course: Course, look: Look | None, room: Room) -> str:
+def why_closed(
+    command_id: str, case: Case, course: Course, look: Look | None, *, values: Values, room: Room
+) -> str:
     """Why a command cannot be used until something other than time changes; empty if it can."""
-    reasons = [(course.over, strings.DECIDED.format(gate=gate_id))]
-    if command_id in OUTCOMES:
-        read_on = command_id == "review.approve" and not room.end_seen
-        reasons += [
-            (look is None, strings.NOT_READ_YET),
-            (look is not None and bool(look.no_signing), look.no_signing if look else ""),
-            (room.too_small, strings.TOO_SMALL),
-            (read_on, strings.READ_ON),
-        ]
-    elif command_id not in GUARDED:
+    if command_id not in GUARDED:
         return ""
-    return next((sentence for holds, sentence in reasons if holds), "")
+    way = case.way(command_id)
+    if course.over:
+        return strings.DECIDED.format(what=look.matter.object_id if look else case.noun)
+    if way is None:
+        return ""
+    if look is None:
+        return strings.NOT_READ_YET
+    reasons = (
+        look.no_signing,
+        strings.TOO_SMALL if room.too_small else "",
+        case.why_not(look.matter, values, way),
+        strings.READ_ON if way.grants and not room.end_seen else "",
+    )
+    return next(filter(None, reasons), "")

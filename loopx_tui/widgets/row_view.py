@@ -119,7 +119,9 @@ class RowView(ScrollView):
         self._colours.clear()
 
     def on_resize(self) -> None:
-        if self._plan():
+        # What changed while it was hidden was planned for no room.
+        notes = self._notes
+        if self._plan() or self._notes != notes:
             self.refresh()
         self._grow()
         self._bring_into_view()

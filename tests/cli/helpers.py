@@ -16,6 +16,8 @@ from typing import Any
 from loopx_kernel.cli.main import main
 from loopx_kernel.clock import Clock
 
+from tests.patience import PATIENCE
+
 PROGRAM = Path(sys.executable).with_name("loopx")
 
 DARK_MODE = """\
@@ -87,7 +89,7 @@ def process(*arguments: str | Path, **env: str) -> subprocess.CompletedProcess[s
         text=True,
         encoding="utf-8",
         start_new_session=True,
-        timeout=30,
+        timeout=PATIENCE,
         check=False,
     )
 

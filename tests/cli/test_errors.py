@@ -17,15 +17,18 @@ PAST = "2020-01-01T00:00:00Z"
 
 _RULES = (
     "id display-name domain repo state-file write-scope requires-approval gate acceptance probe "
-    "source compute window-hours slot-minutes from"
+    "source judge compute window-hours slot-minutes from"
 )
 
+SETTLE = ("turn", "settle", "--turn", "turn-0001", "--outcome")
 REFUSED = [
     # usage
     (("todo", "list", "--status", "finished"), 2, "invalid_status"),
     (("todo", "update", "T1", "--status", "blocked", *AGENT), 2, "illegal_transition"),
     (("todo", "update", "T1", "--status", "finished", *AGENT), 2, "invalid_status"),
     (("todo", "update", "T9", *AGENT), 2, "unknown_todo"),
+    (("todo", "update", "T1", *AGENT), 2, "nothing_to_do"),
+    (("todo", "update", "T1", "--status", "claimed", *AGENT), 2, "nothing_to_do"),
     (("todo", "show", "T9"), 2, "unknown_todo"),
     (("todo", "claim", "T9", *AGENT), 2, "unknown_todo"),
     (("lease", "show", "T9"), 2, "unknown_todo"),
@@ -88,7 +91,21 @@ REFUSED = [
     (("todo", "claim", "T1", "--agent", "codex"), 3, "lease_held"),
     (("todo", "complete", "T2", *AGENT), 3, "lease_required"),
     ((*NOW_ASK, *AGENT), 3, "exists"),
-    (("quota", "spend-slot", "--turn", "turn-0081", *AGENT), 3, "already_spent"),
+    (("quota", "spend-slot", "--turn", "turn-0001", *AGENT), 3, "already_spent"),
+    (("turn", "settle", "--turn", "turn-0009", "--outcome", "done", *AGENT), 2, "unknown_turn"),
+    (("turn", "settle", "--turn", "turn-0001", "--outcome", "well", *AGENT), 2, "invalid_value"),
+    ((*SETTLE, "done", "--slots", "-1", *AGENT), 2, "invalid_value"),
+    ((*SETTLE, "done", *AGENT), 6, "missing_evidence"),
+    ((*SETTLE, "done", "--evidence", "none.xml", *AGENT), 6, "missing_evidence"),
+    ((*SETTLE, "failed", "--handoff", "a", "--handoff-file", "b", *AGENT), 2, "invalid_value"),
+    ((*SETTLE, "failed", "--agent", "codex"), 4, "not_holder"),
+    (("turn", "begin", "--agent", "nobody"), 2, "unknown_agent"),
+    (("turn", "begin"), 2, "unknown_agent"),
+    (("turn", "show", "turn-0009"), 2, "unknown_turn"),
+    (("todo", "update", "T1", "--turn", "turn-0009", *AGENT), 2, "unknown_turn"),
+    (("todo", "complete", "T1", "--turn", "turn-0001", *AGENT), 6, "missing_evidence"),
+    (("refresh-state", "--turn", "turn-0001", *AGENT), 2, "invalid_value"),
+    (("refresh-state", "--turn", "turn-0009", "--handoff", "x", *AGENT), 2, "unknown_turn"),
     # fenced
     (("todo", "renew", "T1", "--version", "1", "--epoch", "7", *AGENT), 4, "stale_epoch"),
     (("todo", "complete", "T1", "--agent", "codex"), 4, "not_holder"),
@@ -128,6 +145,15 @@ ANY_VALUE = [
     ("gate", "approve", "G1", "--dry-run", "--reason", "@"),
     ("gate", "approve", "G1", "--dry-run", "--key", "@"),
     ("quota", "spend-slot", "--turn", "@", *AGENT),
+    ("turn", "show", "@"),
+    ("turn", "settle", "--turn", "@", "--outcome", "failed", *AGENT),
+    (*SETTLE, "@", *AGENT),
+    (*SETTLE, "progress", "--evidence", "@", *AGENT),
+    (*SETTLE, "progress", "--tests", "@", *AGENT),
+    (*SETTLE, "progress", "--slots", "@", *AGENT),
+    (*SETTLE, "progress", "--note", "@", *AGENT),
+    (*SETTLE, "progress", "--handoff", "@", *AGENT),
+    (*SETTLE, "progress", "--handoff-file", "@", *AGENT),
     ("quota", "spend-slot", "--turn", "turn-0009", "--slots", "@", *AGENT),
     ("source", "add", "@", "--provider", "p"),
     ("source", "add", "s", "--provider", "@"),
@@ -149,9 +175,9 @@ def ledger() -> None:
     ok("agent", "add", "codex")
     for title in ("Convert", "Test", "Ship"):
         ok("todo", "add", title, *AGENT)
-    ok("todo", "claim", "T1", *AGENT)
+    ok("turn", "begin", *AGENT)
     ok(*NOW_ASK, "--blocks", "T3", *AGENT)
-    ok("quota", "spend-slot", "--turn", "turn-0081", "--event-id", "unsigned-1", *AGENT)
+    ok("quota", "spend-slot", "--turn", "turn-0001", "--event-id", "unsigned-1", *AGENT)
 
 
 def test_each_wrong_command_has_its_code_and_status_and_changes_nothing(ledger: None) -> None:

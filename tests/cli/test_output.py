@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pexpect
 import pytest
+from loopx_kernel.cli.status_line import for_tmux
 from loopx_kernel.clock import ManualClock, parse_time
 
 from tests.cli.helpers import PROGRAM, loopx, ok, process, start
+from tests.patience import PATIENCE
 
 AGENT = ("--agent", "claude-code")
 HOSTILE = 'A \u202e[red]OK[/] ]0;pwn [/x] {"a":[true]} 漢字 👩‍👩‍👧'
@@ -22,6 +25,12 @@ ENVELOPE = {
 READS = [
     ("status",),
     ("status", "--scope", "workspace"),
+    ("status", "--scope", "global"),
+    ("board",),
+    ("board", "--scope", "workspace"),
+    ("board", "--scope", "global"),
+    ("workspace", "list"),
+    ("review-packet", "G1"),
     ("goal", "list"),
     ("goal", "show"),
     ("agent", "list"),
@@ -56,10 +65,10 @@ def ledger(clock: ManualClock) -> None:
     """A held todo with a hostile title, a gate, a booking and a source nobody read."""
     start(clock, "shop", "--requires-approval", "publish", "--source", "tickets=jira,required")
     ok("todo", "add", HOSTILE, *AGENT, clock=clock)
-    ok("todo", "claim", "T1", *AGENT, clock=clock)
+    ok("turn", "begin", *AGENT, clock=clock)
     asked = ("--action", "publish", "--command", "git push", "--question", HOSTILE)
     ok("gate", "request", *asked, "--blocks", "T1", *AGENT, clock=clock)
-    ok("quota", "spend-slot", "--turn", "turn-0081", *AGENT, clock=clock)
+    ok("quota", "spend-slot", "--turn", "turn-0001", *AGENT, clock=clock)
 
 
 def test_every_projection_is_one_ascii_object_with_its_envelope(
@@ -91,7 +100,9 @@ def test_people_read_age_and_alerts_before_the_body_and_nothing_hidden(
     for command in READS:
         lines = loopx(*command, clock=clock).out.split("\n")
         assert lines[0].startswith(first), command
-        assert lines[1] == "alerts: missing_required_sources=tickets", command
+        # Over many workspaces it says whose source that is.
+        assert lines[1].startswith("alerts: missing_required_sources="), command
+        assert lines[1].endswith("tickets"), command
         assert not any(line.startswith(("projection:", "alerts:")) for line in lines[2:])
         shown = "".join(lines)
         assert all(char.isprintable() for char in shown if char != "\u200d"), command
@@ -160,12 +171,13 @@ def test_the_other_promised_keys(ledger: None) -> None:
     assert doctor.json["level"] == "software"
     assert all(set(c) == {"name", "ok", "detail", "fix"} for c in doctor.json["checks"])
     red = [check["name"] for check in doctor.json["checks"] if not check["ok"]]
-    assert red == ["shop: source tickets"]
+    layers = "bound checked succeeded fresh complete".split()
+    assert red == [f"shop: source tickets: {layer}" for layer in layers]
     signed = ok("event", "list")["events"][0]
     assert (signed["event_type"], signed["effective"], signed["signature_ok"]) == (
         *("goal.opened", True, True),
     )
-    claimed = ok("event", "list", "--type", "todo.claimed")["events"][0]
+    claimed = ok("event", "list", "--type", "turn.opened")["events"][0]
     assert claimed["payload"]["todo_id"] == "T1"
     assert "signature_ok" not in claimed
     lines = Path(".loopx/runtime/shop/events.jsonl").read_text("utf-8").split("\n")
@@ -216,20 +228,68 @@ def test_the_environment_names_goal_agent_and_root(
 
 
 def test_one_line_for_a_status_bar_with_alerts_first(ledger: None, clock: ManualClock) -> None:
-    line = loopx("status", "--line", clock=clock).out
+    line = loopx("status", "--line", "--no-color", clock=clock).out
 
     assert line == (
         "missing_required_sources! | shop ask | 1 for you: G1 | 0/1 done | 1/576 slots\n"
     )
-    everything = loopx("status", "--line", "--scope", "workspace", clock=clock).out
+    everything = loopx("status", "--line", "--scope", "workspace", "--no-color", clock=clock).out
     assert everything == "missing_required_sources! | 1 goal | 1 for you | 1 ask\n"
+
+
+def test_a_status_bar_has_the_colours_of_tmux_and_nothing_else_it_would_read() -> None:
+    parts = [("stale!", "red"), ("#[fg=blue]#(rm -rf) #7", ""), ("\x1b[2J ##", "yellow")]
+    shown = "##[fg=blue]##(rm -rf) ##7"
+
+    assert for_tmux(parts, colours=False) == f"stale! | {shown} | ␛[2J ####"
+    coloured = f"#[fg=red]stale!#[default] | {shown} | #[fg=yellow]␛[2J #####[default]"
+    assert for_tmux(parts, colours=True) == coloured
+
+
+def test_the_line_of_the_status_bar_is_coloured_for_whoever_reads_it(
+    ledger: None, clock: ManualClock
+) -> None:
+    alert = "missing_required_sources!"
+    begins = f"#[fg=red]{alert}#[default] | #[fg=yellow]shop ask#[default] | "
+    assert loopx("status", "--line", clock=clock).out.startswith(begins)
+    assert process("status", "--line", NO_COLOR="1").stdout.startswith(f"{alert} | shop ")
+    shown = on_a_terminal("status --line")
+    assert shown.startswith(f"\x1b[31m{alert}\x1b[0m | \x1b[31mshop repair\x1b[0m | ")
+
+
+@pytest.mark.terminal
+def test_tmux_shows_the_line_as_it_is_meant() -> None:
+    text = for_tmux([("a #[fg=red] #{pid} #(echo x) ## #", "red"), ("b", "")], colours=True)
+    socket = f"loopx-{os.getpid()}"
+    tmux = ("tmux", "-L", socket, "-f", "/dev/null")
+    subprocess.run([*tmux, "new-session", "-d", "sleep", "60"], check=True)
+    try:
+        shown = subprocess.run(
+            [*tmux, "display-message", "-p", text], capture_output=True, check=True, text=True
+        ).stdout
+    finally:
+        subprocess.run([*tmux, "kill-server"], check=True)
+    # What is left is for the drawing of styles, which takes ``##`` for ``#``.
+    assert shown == "#[fg=red]a ##[fg=red] #{pid} #(echo x) ## ###[default] | b\n"
+
+
+def test_three_lines_say_where_it_is_who_must_act_and_what_is_next(
+    ledger: None, clock: ManualClock
+) -> None:
+    lines = loopx("status", clock=clock).out.splitlines()
+    assert lines[0].startswith("projection:") and lines[1].startswith("alerts:")
+    assert lines[2].startswith("answer: ask: ") and lines[2].endswith("(0 of 1 todo done)")
+    assert lines[3].startswith("needs you: G1 gate: A ")
+    assert lines[4] == "next todo: none is ready; next look 2026-09-16T22:50:00Z"
+    ok("gate", "request", "--action", "publish", "--command", "git push b", *AGENT, clock=clock)
+    assert loopx("status", clock=clock).out.splitlines()[3].endswith(" (and 1 more)")
 
 
 def on_a_terminal(*arguments: str, **env: str) -> str:
     shown: Any = pexpect.run(
         f"{PROGRAM} {' '.join(arguments)}",
         env={**os.environ, "TERM": "xterm-256color", **env},
-        timeout=20,
+        timeout=PATIENCE,
     )
     return str(shown.decode("utf-8"))
 
@@ -255,7 +315,9 @@ def test_a_terminal_without_unicode_gets_escapes_and_no_failure(ledger: None) ->
 
 
 def test_new_events_are_followed_as_they_come(ledger: None) -> None:
-    child = pexpect.spawn(str(PROGRAM), ["event", "list", "--follow"], encoding="utf-8", timeout=20)
+    child = pexpect.spawn(
+        str(PROGRAM), ["event", "list", "--follow"], encoding="utf-8", timeout=PATIENCE
+    )
     try:
         child.expect("spend.booked")
         ok("todo", "add", "Come later", *AGENT)

@@ -6,36 +6,17 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pexpect
 import pytest
 
 from tests.cli.helpers import PROGRAM, bytes_of, connect, loopx, ok, process, start, unchanged
+from tests.cli.people import finish, terminal
+from tests.patience import PATIENCE
 
 AGENT = ("--agent", "claude-code")
 PASSPHRASE = "correct horse"
-
-
-@contextmanager
-def terminal(*arguments: str) -> Iterator[Any]:
-    """The installed command on a terminal of its own."""
-    child = pexpect.spawn(
-        str(PROGRAM), list(arguments), encoding="utf-8", timeout=20, dimensions=(40, 200)
-    )
-    try:
-        yield child
-    finally:
-        child.close(force=True)
-
-
-def finish(child: Any) -> tuple[int, str]:
-    child.expect(pexpect.EOF)
-    child.wait()
-    return child.exitstatus, child.before
 
 
 def connect_with_passphrase() -> None:
@@ -147,7 +128,7 @@ def test_without_a_terminal_nobody_is_a_person_and_stdin_is_not_read() -> None:
             capture_output=True,
             text=True,
             start_new_session=True,
-            timeout=30,
+            timeout=PATIENCE,
             check=False,
         )
 
@@ -334,7 +315,7 @@ def test_what_was_typed_before_a_question_does_not_answer_it(folder: Path) -> No
         "select.select([t._in], [], [], 20)\n"
         "print('GOT', repr(t.ask('name:')))\n"
     )
-    child = pexpect.spawn(sys.executable, ["-c", program], encoding="utf-8", timeout=20)
+    child = pexpect.spawn(sys.executable, ["-c", program], encoding="utf-8", timeout=PATIENCE)
     try:
         while not ready.exists():
             os.sched_yield()

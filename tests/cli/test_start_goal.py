@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from loopx_kernel.cli.goal_rules import open_goal
 from loopx_kernel.cli.guided import ask_for_goal
 from loopx_kernel.domain.rules import check_id
 from loopx_kernel.errors import UsageError
+from loopx_kernel.workspace.goal_words import open_goal
 
 from tests.cli.helpers import connect, loopx, ok, start, unchanged
 
@@ -27,6 +27,7 @@ write_scope: [src/theme/**]
 requires_approval: [publish]
 gates: ["delete:rm *@src/**"]
 acceptance: ["tests=cmd:pytest -q", "?json:out.json#/ok=true"]
+judge: python judge.py
 probes: {ci: gh run list}
 sources: ["tickets=jira,required,window=2d"]
 quota: {compute: 0.25, window_hours: 12, slot_minutes: 2}
@@ -39,7 +40,7 @@ FLAGS = """\
 --id shop|--objective Dark mode for the shop|--display-name Dark mode|--domain frontend|--repo .
 --state-file docs/STATE.md|--write-scope src/theme/**|--requires-approval publish
 --gate delete:rm *@src/**|--acceptance tests=cmd:pytest -q|--acceptance ?json:out.json#/ok=true
---probe ci=gh run list|--source tickets=jira,required,window=2d
+--judge python judge.py|--probe ci=gh run list|--source tickets=jira,required,window=2d
 --compute 0.25|--window-hours 12|--slot-minutes 2
 """
 
@@ -111,7 +112,7 @@ def test_an_objective_without_ascii_words_is_numbered() -> None:
     ("text", "named"),
     [
         (FULL + "colour: red\n", "colour"),
-        (FULL + "quota: {}\n", "line 14"),
+        (FULL + "quota: {}\n", "line 15"),
         ("id: shop\nobjective: [a]\n", "objective"),
         ("objective: x\nid: 7\n", "id"),
         ("objective: x\nwrite_scope: src\n", "write_scope"),

@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from loopx_kernel.domain import fold, holding, lease, todo
-from loopx_kernel.store import index
-from loopx_kernel.store.files import Files
+from loopx_kernel.domain import fold, handin_rules, holding, lease
+from loopx_kernel.store import index_table
 from loopx_kernel.store.journal import Journal
 from loopx_kernel.store.spend_file import SpendFile
 from loopx_kernel.store.writer import Settled, Writer
@@ -23,6 +22,7 @@ from loopx_kernel.workspace.damage import Written
 from loopx_kernel.workspace.ledger import Ledger
 from loopx_kernel.workspace.state_files import StateFile
 
+from tests.faults import test_locks
 from tests.kernel.store import test_index
 from tests.kernel.workspace import (
     test_crash,
@@ -32,9 +32,7 @@ from tests.kernel.workspace import (
     test_forgeries,
     test_history,
     test_leases,
-    test_processes,
     test_replay,
-    test_storage,
 )
 from tests.kernel.workspace.build import Place
 
@@ -59,19 +57,6 @@ def made(folder: Path) -> Path:
 
 def _nothing(*_: Any, **__: Any) -> None:
     return None
-
-
-def _no_fsync(patch: Patch) -> None:
-    def commit_unflushed(
-        self: Writer, fd: int, size: int, data: bytes, event_id: str, *, first: bool
-    ) -> None:
-        self._files.write(fd, data)
-
-    patch.setattr(Writer, "_commit", commit_unflushed)
-
-
-def _half_line_left(patch: Patch) -> None:
-    patch.setattr(Files, "truncate", _nothing)
 
 
 def _no_lock(patch: Patch) -> None:
@@ -123,11 +108,11 @@ def _object_version_unchecked(patch: Patch) -> None:
 
 
 def _parts_unchecked(patch: Patch) -> None:
-    patch.setattr(todo, "check_parts", _nothing)
+    patch.setattr(handin_rules, "check_parts", _nothing)
 
 
 def _index_believed(patch: Patch) -> None:
-    patch.setattr(index, "_require_whole", _nothing)
+    patch.setattr(index_table, "require_whole", _nothing)
 
 
 def _index_of_anything(patch: Patch) -> None:
@@ -211,24 +196,10 @@ def _torn_tail(place: Place, folder: Path, patch: Patch) -> None:
 
 MUTANTS = [
     Mutant(
-        "no fsync",
-        _no_fsync,
-        lambda place, folder, patch: test_storage.test_what_is_reported_was_flushed(place),
-    ),
-    Mutant(
-        "a half line is left after a full disk",
-        _half_line_left,
-        lambda place, folder, patch: (
-            test_storage.test_whichever_call_of_a_claim_fails_it_is_all_or_nothing_and_can_be_sent_again(
-                place, folder, "short write", patch
-            )
-        ),
-    ),
-    Mutant(
         "no lock",
         _no_lock,
         lambda place, folder, patch: (
-            test_processes.test_a_lock_held_by_another_process_is_named_and_not_broken(place, patch)
+            test_locks.test_a_lock_held_by_another_process_is_named_and_not_broken(place, patch)
         ),
     ),
     Mutant(

@@ -9,9 +9,9 @@ from loopx_kernel.domain import drift, repair, roster_state
 from loopx_kernel.store.writer import Writer
 from loopx_kernel.workspace import mending, pieces
 from loopx_kernel.workspace.drifts import Drifts
-from loopx_kernel.workspace.ledger import Ledger
 from loopx_kernel.workspace.materials import Materials
 from loopx_kernel.workspace.repairs import Repairs
+from loopx_kernel.workspace.resume import Seen
 from loopx_kernel.workspace.state_files import StateFile
 
 from tests.faults.mutants import Mutant, Patch
@@ -55,11 +55,11 @@ def _changed_bytes_repaired(patch: Patch) -> None:
 
 
 def _cut_explains_everything(patch: Patch) -> None:
-    patch.setattr(Ledger, "_explained", lambda *_: True)
+    patch.setattr(Seen, "explained_by", lambda *_: True)
 
 
 def _cut_explains_nothing(patch: Patch) -> None:
-    patch.setattr(Ledger, "_explained", lambda *_: False)
+    patch.setattr(Seen, "explained_by", lambda *_: False)
 
 
 def _lost_decisions_unnamed(patch: Patch) -> None:

@@ -7,11 +7,34 @@ from pathlib import Path
 import pytest
 
 from tests.faults.mutants import MUTANTS, Mutant
+from tests.faults.mutants_of_acceptance import MUTANTS_OF_ACCEPTANCE
+from tests.faults.mutants_of_answers import MUTANTS_OF_ANSWERS
+from tests.faults.mutants_of_changes import MUTANTS_OF_CHANGES
+from tests.faults.mutants_of_facts import MUTANTS_OF_FACTS
+from tests.faults.mutants_of_gates import MUTANTS_OF_GATES
+from tests.faults.mutants_of_holding import MUTANTS_OF_HOLDING
+from tests.faults.mutants_of_judgement import MUTANTS_OF_JUDGEMENT
+from tests.faults.mutants_of_projections import MUTANTS_OF_PROJECTIONS
+from tests.faults.mutants_of_proofs import MUTANTS_OF_PROOFS
 from tests.faults.mutants_of_repair import MUTANTS_OF_REPAIR
+from tests.faults.mutants_of_storage import MUTANTS_OF_STORAGE
 from tests.kernel.workspace.build import Place, copied
 
 NOTICED = (Exception, pytest.fail.Exception)
-ALL = [*MUTANTS, *MUTANTS_OF_REPAIR]
+ALL = [
+    *MUTANTS,
+    *MUTANTS_OF_STORAGE,
+    *MUTANTS_OF_REPAIR,
+    *MUTANTS_OF_PROOFS,
+    *MUTANTS_OF_HOLDING,
+    *MUTANTS_OF_CHANGES,
+    *MUTANTS_OF_FACTS,
+    *MUTANTS_OF_ACCEPTANCE,
+    *MUTANTS_OF_JUDGEMENT,
+    *MUTANTS_OF_GATES,
+    *MUTANTS_OF_ANSWERS,
+    *MUTANTS_OF_PROJECTIONS,
+]
 BY_NAME = pytest.mark.parametrize("mutant", ALL, ids=lambda mutant: mutant.name)
 
 

@@ -10,10 +10,13 @@ from pathlib import Path
 from loopx_kernel import errors
 from loopx_kernel.domain.contract import EXIT_STATUS
 from loopx_kernel.domain.event import Event
-from loopx_kernel.domain.records import Lease, Origin, Todo
+from loopx_kernel.domain.records import EvidenceRef, Lease, Origin, Todo
 from loopx_kernel.domain.state import GoalState
 from loopx_kernel.store.line import decode
 from loopx_kernel.views.records import lease_record
+from loopx_kernel.views.statement import statement_record
+
+from tests.kernel.test_statement import SHA, finished
 
 README = Path(__file__).parents[2] / "kernel" / "README.md"
 
@@ -51,6 +54,15 @@ def test_the_lease_sample_is_what_a_lease_file_says() -> None:
     origin = Origin(actor_kind="agent", actor_agent_id="claude-code", event_id="e")
     todo = Todo(id="T1", title="t", origin=origin, lease=lease, added_at=at, changed_at=at, seq=3)
     assert json.loads(sample("lease")) == lease_record(GoalState(goal_id="dark-mode"), todo)
+
+
+def test_the_statement_sample_is_what_a_statement_says() -> None:
+    report = EvidenceRef(
+        path="out/report.xml", sha256=SHA, size=5, kind="junit", result="passed", kept=True
+    )
+    notes = EvidenceRef(path="docs/theme-vars.md", sha256=SHA, size=5, kept=True)
+    todo = finished(report, notes, proven=True)
+    assert json.loads(sample("statement")) == statement_record("dark-mode", todo)
 
 
 def test_the_exit_statuses_are_those_of_the_error_classes() -> None:

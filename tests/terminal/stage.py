@@ -17,13 +17,12 @@ from typing import Any
 
 from loopx_kernel.workspace import KeyChoice
 
+from tests.patience import PATIENCE
 from tests.tui.gates import GOAL, House
 
 TUI = (sys.executable, "-m", "loopx_tui.main")
 LOOPX = (sys.executable, "-m", "loopx_kernel.cli")
 ROOT = Path(__file__).parents[2]
-PATIENCE = 20.0
-GONE = 2.0
 _numbers = itertools.count()
 
 

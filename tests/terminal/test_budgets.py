@@ -18,15 +18,14 @@ from pathlib import Path
 import pytest
 
 from bench.terminal import Terminal, Usage, launch
+from tests.patience import PATIENCE
 from tests.terminal.stage import ROOT, TUI
 from tests.tui import gates
 
 SIZE = (120, 40)
-LIMIT = 30.0
 QUIET = 0.7
 BOARD = 10_000
 """Bytes that have come when the panes are there; the screen before them takes 5,000."""
-
 HELLO = (
     sys.executable,
     "-c",
@@ -70,21 +69,24 @@ class Screen:
 
 
 @contextmanager
-def running(command: Sequence[str], pipe: int = -1, board: int = BOARD) -> Iterator[Screen]:
-    """The program, once ``board`` bytes came and it is quiet; quit afterwards, or killed."""
+def running(
+    command: Sequence[str], pipe: int = -1, board: int = BOARD, patience: float = 2.0
+) -> Iterator[Screen]:
+    """The program, once ``board`` bytes came and it is quiet; quit afterwards, or killed where
+    that takes it longer than ``patience`` seconds."""
     process, fd = launch(command, SIZE, {"TZ": "UTC"}, ROOT)
     terminal = Terminal(fd, True, 40)
     try:
         while terminal.paint is None:
-            assert terminal.read(LIMIT), "nothing was painted"
+            assert terminal.read(PATIENCE), "nothing was painted"
         screen = Screen(process.pid, terminal, pipe, Usage.of(process.pid).cpu_ns / 1e6)
         while terminal.total < board:
-            assert terminal.read(LIMIT), "the board was not painted"
-        assert terminal.settle(QUIET, LIMIT)
+            assert terminal.read(PATIENCE), "the board was not painted"
+        assert terminal.settle(QUIET, PATIENCE)
         assert process.poll() is None
         yield screen
         terminal.write(b"q")
-        for _ in range(100):
+        for _ in range(int(patience / 0.02)):
             if process.poll() is not None:
                 break
             terminal.read_for(0.02)
@@ -102,9 +104,8 @@ def staged(scene: str, folder: Path) -> Iterator[Screen]:
     os.mkfifo(pipe)
     writing = os.open(pipe, os.O_RDWR)
     try:
-        with running(
-            (sys.executable, "-m", "tests.terminal.staged", scene, str(pipe)), writing
-        ) as it:
+        command = (sys.executable, "-m", "tests.terminal.staged", scene, str(pipe))
+        with running(command, writing, patience=PATIENCE) as it:
             yield it
     finally:
         os.close(writing)
@@ -172,6 +173,30 @@ def test_a_countdown_takes_a_few_cells_a_second(tmp_path: Path, hello_idle: floa
 def test_what_is_equal_or_out_of_sight_writes_nothing(scene: str, tmp_path: Path) -> None:
     with staged(scene, tmp_path) as screen:
         assert [screen.change()[0] for _ in range(5)] == [0] * 5
+
+
+def opened(screen: Screen, keys: bytes, least: int) -> None:
+    """Presses keys that paint ``least`` bytes at the least, and waits until all is quiet."""
+    painted = screen.terminal.total + least
+    screen.terminal.write(keys)
+    while screen.terminal.total < painted:
+        assert screen.terminal.read(PATIENCE), "nothing was painted"
+    assert screen.terminal.settle(QUIET, PATIENCE)
+
+
+def test_a_goals_own_screen_and_its_history_are_as_quiet(tmp_path: Path) -> None:
+    with staged("equal", tmp_path) as screen:
+        opened(screen, b"1", 1_000)
+        for key in (b"\r", b"H"):
+            opened(screen, key, 12_000)
+            assert screen.idle(2.0)[0] == 0
+            assert [screen.change()[0] for _ in range(3)] == [0] * 3
+
+
+def test_an_open_window_is_not_painted_again_for_what_is_equal(tmp_path: Path) -> None:
+    with staged("equal", tmp_path) as screen:
+        opened(screen, b"\r", 12_000)
+        assert [screen.change()[0] for _ in range(3)] == [0] * 3
 
 
 def test_a_changed_row_costs_its_cells(tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ from loopx_tui.demo import jobs, repo
 from loopx_tui.demo.checks import Ci, run_tests
 from loopx_tui.demo.command import Loopx
 from loopx_tui.demo.place import PREFIX, Place
+from tests.patience import PATIENCE
 
 DEMO = "import sys; from loopx_tui.demo import run; sys.exit(run(sys.argv[1:]))"
 SPEED = "10"
@@ -108,14 +109,21 @@ def test_only_an_approved_push_reaches_the_origin(place: Place) -> None:
 
 def test_the_ci_judges_the_commit_and_not_what_lies_around(place: Place) -> None:
     ci = Ci(place, "dark-mode")
-    repo.write(place.repo, {"tests/test_unfinished.py": "def test_it():\n    assert False\n"})
+    done, unfinished = "tests/theme/test_done.py", "tests/theme/test_unfinished.py"
+    repo.write(place.repo, {done: "def test_it():\n    assert True\n"})
+    repo.commit(place, "done", (done,))
+    repo.write(place.repo, {unfinished: "def test_it():\n    assert False\n"})
     ci.enqueue("T5")
     assert ci.take(older_than=3600) is None
     assert ci.take(older_than=0) == "T5"
     assert ci.take(older_than=0) is None
     assert ci.run("T5").passed
-    repo.commit(place, "unfinished", ("tests/test_unfinished.py",))
-    assert not ci.run("T5").passed
+    green = ci.report("T5")
+    assert green is not None
+    repo.commit(place, "unfinished", (unfinished,))
+    red = ci.run("T5")
+    assert not red.passed
+    assert (red.report.exists(), ci.report("T5")) == (True, None)
     assert list(place.checks.glob("dark-mode-T5")) == []
 
 
@@ -148,9 +156,13 @@ def events(place: Place, goal: str) -> list[dict[str, Any]]:
 
 
 def find_event(place: Place, goal: str, kind: str, **payload: Any) -> dict[str, Any] | None:
+    """The first event of this kind, by itself or as a part of another, which then has the
+    part as its payload."""
     for event in events(place, goal):
-        if event["event_type"] == kind and payload.items() <= event["payload"].items():
-            return event
+        lone = {"type": event["event_type"], **event["payload"]}
+        for one in (lone, *event["payload"].get("parts", ())):
+            if one["type"] == kind and payload.items() <= one.items():
+                return event | {"payload": one}
     return None
 
 
@@ -162,7 +174,7 @@ def await_event(place: Place, goal: str, kind: str, **payload: Any) -> dict[str,
         found.extend([event] if event else [])
         return bool(found)
 
-    assert until(look, 300), f"no {kind} {payload} in {goal}"
+    assert until(look, PATIENCE), f"no {kind} {payload} in {goal}"
     return found[0]
 
 
@@ -215,16 +227,22 @@ class TestLive:
 
     def test_the_todo_of_a_worker_that_died_is_taken_over(self, running: Place) -> None:
         taken = await_event(running, "dark-mode", "todo.claimed", todo_id="T4", lease_epoch=2)
-        first = find_event(running, "dark-mode", "todo.claimed", todo_id="T4", lease_epoch=1)
+        first = find_event(running, "dark-mode", "todo.renewed", todo_id="T4", lease_epoch=1)
         assert first is not None
         assert taken["recorded_at"] >= first["payload"]["expires_at"]
+        lost = await_event(running, "dark-mode", "turn.recovered", todo_id="T4")
+        assert lost["seq"] <= taken["seq"]
         await_event(running, "dark-mode", "todo.completed", todo_id="T4")
 
     def test_work_waits_for_the_ci_and_goes_on(self, running: Place) -> None:
         waiting = await_event(running, "dark-mode", "todo.waiting")["payload"]["todo_id"]
-        await_event(running, "dark-mode", "todo.reopened", todo_id=waiting)
-        done = await_event(running, "dark-mode", "todo.completed", todo_id=waiting)
-        assert done["payload"]["evidence"][-1]["path"].endswith("-ci.xml")
+        red = await_event(running, "dark-mode", "observation.recorded", status="fail")
+        thawed, fix = red["payload"]["parts"]
+        assert (thawed["todo_id"], fix["lineage_todo_ids"]) == (waiting, [waiting])
+        green = await_event(running, "dark-mode", "observation.recorded", status="pass")
+        assert green["payload"]["todo_id"] == waiting
+        shown = Loopx(running, goal="dark-mode").must("todo", "show", fix["todo_id"])
+        assert shown["todo"]["status"] == "done"
 
     def test_every_line_the_demo_wrote_counts(self, running: Place) -> None:
         for goal in jobs.GOALS:
@@ -232,20 +250,86 @@ class TestLive:
             assert Loopx(running, goal=goal).ask("event", "verify").status == 0
 
 
+SHOWN: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    ("dark-mode", "objective.patched", {}),
+    ("dark-mode", "todo.waiting", {}),
+    ("dark-mode", "observation.recorded", {"basis": "read", "status": "fail"}),
+    ("dark-mode", "gate.used", {}),
+    ("dark-mode", "acceptance.ran", {}),
+    ("fix-checkout", "replan.proposed", {}),
+    ("fix-checkout", "gate.approved", {}),
+    ("fix-checkout", "objective.patched", {}),
+    ("fix-checkout", "observation.recorded", {"basis": "ran", "status": "pass"}),
+    ("fix-checkout", "acceptance.ran", {}),
+    ("docs-refresh", "gate.used", {"basis": "judge"}),
+    ("docs-refresh", "escalation.raised", {"cause": "no_progress"}),
+    ("docs-refresh", "escalation.answered", {"answer": "replan"}),
+    ("docs-refresh", "replan.requested", {}),
+    ("docs-refresh", "replan.fulfilled", {}),
+    ("docs-refresh", "todo.superseded", {}),
+    ("docs-refresh", "observation.recorded", {"basis": "told"}),
+    ("docs-refresh", "acceptance.ran", {}),
+    ("dark-mode", "turn.recovered", {}),
+)
+"""What of the kernel the demo shows, and in which goal."""
+ITEMS = {
+    "dark-mode": {"tests": "cmd"},
+    "fix-checkout": {"tests": "junit", "rounds": "json", "steps": "regex"},
+    "docs-refresh": {"links": "cmd", "home": "rubric"},
+}
+
+
+@pytest.fixture(scope="class")
+def decided() -> Iterator[Place]:
+    """A demo whose owner is scripted too."""
+    with tempfile.TemporaryDirectory() as folder, demo(Path(folder), "--owner") as (_, place):
+        yield place
+
+
+class TestWithAnOwner:
+    """A demo that nobody watches uses all that the kernel has."""
+
+    @pytest.mark.parametrize(("goal", "kind", "payload"), SHOWN)
+    def test_it_happens(
+        self, decided: Place, goal: str, kind: str, payload: dict[str, Any]
+    ) -> None:
+        await_event(decided, goal, kind, **payload)
+
+    @pytest.mark.parametrize("goal", jobs.GOALS)
+    def test_every_kind_of_acceptance_is_run_and_passes(self, decided: Place, goal: str) -> None:
+        """Before the first draft that fails, and after it was put right."""
+
+        def passed() -> bool:
+            runs = [e for e in events(decided, goal) if e["event_type"] == "acceptance.ran"]
+            seen = [one for run in runs for one in run["payload"]["results"]]
+            return {one["item_id"] for one in seen if one["result"] == "passed"} >= set(ITEMS[goal])
+
+        assert until(passed, PATIENCE)
+        rules = Loopx(decided, goal=goal).must("goal", "show")["goal"]["rules"]["acceptance"]
+        assert {item["id"]: item["kind"] for item in rules} == ITEMS[goal]
+
+    def test_there_are_statements_and_the_ledger_is_whole(self, decided: Place) -> None:
+        statements = list(decided.repo.glob(".loopx/runtime/*/statements/*.json"))
+        assert statements
+        for goal in jobs.GOALS:
+            assert all(event["effective"] for event in events(decided, goal))
+            assert Loopx(decided, goal=goal).ask("event", "verify").status == 0
+
+
 def test_the_demo_ends_by_itself_and_leaves_nothing(tmp_path: Path) -> None:
     with demo(tmp_path, "--seconds", "0.1") as (process, place):
         assert place.top.parent == tmp_path
-        assert process.wait(30) == 0
+        assert process.wait(PATIENCE) == 0
         assert nothing_left(tmp_path)
 
 
 @pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGINT, signal.SIGKILL])
 def test_nothing_is_left_however_the_demo_dies(tmp_path: Path, number: signal.Signals) -> None:
     with demo(tmp_path) as (process, _):
-        assert until(lambda: len(processes_of(tmp_path)) >= len(jobs.GOALS), 20)
+        assert until(lambda: len(processes_of(tmp_path)) >= len(jobs.GOALS), PATIENCE)
         process.send_signal(number)
-        process.wait(30)
-        assert until(lambda: nothing_left(tmp_path), 20), processes_of(tmp_path)
+        process.wait(PATIENCE)
+        assert until(lambda: nothing_left(tmp_path), PATIENCE), processes_of(tmp_path)
 
 
 def test_nothing_is_left_when_it_is_killed_while_it_sets_up(tmp_path: Path) -> None:
@@ -255,19 +339,19 @@ def test_nothing_is_left_when_it_is_killed_while_it_sets_up(tmp_path: Path) -> N
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    assert until(lambda: any(tmp_path.glob(f"{PREFIX}*/mall-frontend/.loopx")), 30)
+    assert until(lambda: any(tmp_path.glob(f"{PREFIX}*/mall-frontend/.loopx")), PATIENCE)
     process.kill()
     process.wait()
-    assert until(lambda: nothing_left(tmp_path), 20), processes_of(tmp_path)
+    assert until(lambda: nothing_left(tmp_path), PATIENCE), processes_of(tmp_path)
 
 
 def test_workers_stop_when_the_one_that_tends_them_is_killed(tmp_path: Path) -> None:
     with demo(tmp_path) as (process, _):
         stage = [line for line in _children(process.pid) if "loopx_tui.demo.stage" in line]
         os.kill(int(stage[0].split()[0]), signal.SIGKILL)
-        assert until(lambda: not processes_of(tmp_path), 20)
+        assert until(lambda: not processes_of(tmp_path), PATIENCE)
         process.send_signal(signal.SIGINT)
-        process.wait(30)
+        process.wait(PATIENCE)
         assert nothing_left(tmp_path)
 
 
@@ -329,16 +413,16 @@ def test_the_screen_shows_the_demo_and_takes_it_along(tmp_path: Path, ending: st
         text = "\n".join(screen.display)
         return all(word in text for word in words)
 
-    assert until(lambda: shows("demo: making a small repository"), 20)
-    assert until(lambda: shows("demo", "Needs you", "dark-mode", "todo.claimed"), 240), "\n".join(
-        screen.display
+    assert until(lambda: shows("demo: making a small repository"), PATIENCE)
+    assert until(lambda: shows("demo", "Needs you", "dark-mode", "turn.opened"), PATIENCE), (
+        "\n".join(screen.display)
     )
     if ending == "quit":
         program.send("q")
         program.expect(pexpect.EOF)
     program.close()
     assert program.exitstatus == 0 or ending == "close"
-    assert until(lambda: nothing_left(tmp_path), 20), processes_of(tmp_path)
+    assert until(lambda: nothing_left(tmp_path), PATIENCE), processes_of(tmp_path)
 
 
 def _children(pid: int) -> list[str]:

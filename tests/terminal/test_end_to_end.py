@@ -13,12 +13,13 @@ import pytest
 from loopx_kernel.store.layout import Layout
 from loopx_kernel.workspace import Workspace
 
+from tests.patience import PATIENCE
 from tests.terminal.worker import loopx
 
 TODOS = ("Research styles", "Plan the variables", "Convert components", "Add theme tests")
 
 
-def until(found: Callable[[], bool], seconds: float = 60) -> None:
+def until(found: Callable[[], bool], seconds: float = PATIENCE) -> None:
     deadline = time.monotonic() + seconds
     while not found():
         assert time.monotonic() < deadline, "waited too long"
@@ -61,7 +62,7 @@ def test_two_agents_and_an_owner_end_with_a_journal_that_replays(repo: Path) -> 
     until(lambda: any(g.status == "pending" for g in ws.state("dark-mode").gates.values()))
     status, answer = loopx("gate", "approve", "G1", "--reason", "looks right")
     assert status == 0, answer
-    assert [worker.wait(60) for worker in workers] == [0, 0]
+    assert [worker.wait(PATIENCE) for worker in workers] == [0, 0]
 
     lived = ws.state("dark-mode")
     assert {todo.status for todo in lived.todos.values()} == {"done"}

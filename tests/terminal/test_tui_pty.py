@@ -12,25 +12,20 @@ import struct
 import subprocess
 import tempfile
 import termios
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 
-import pexpect
-import pyte
 import pytest
 
 from bench.terminal import SEQUENCE
 from loopx_tui import strings
-from tests.terminal.stage import GONE, TUI, Place, is_gone, wait
+from tests.patience import PATIENCE
+from tests.terminal.ptys import QUESTION, on_a_pty, open_passphrase, open_review
+from tests.terminal.stage import TUI, Place, is_gone, wait
 from tests.tui.gates import AGENT, COMMAND, GOAL, PASSPHRASE, build
 
 pytestmark = pytest.mark.terminal
 
-QUESTION = "Publish one point zero?"
-SIZE = (120, 36)
 OWN_OSC = re.compile(rb"\x1b\](?:2;loopx|9;loopx: |22;)[^\x00-\x1f\x7f]*\x07")
 OWN_CSI = re.compile(rb"\x1b\[[<>?=]?[0-9;]*\$?[mHABCDhlupt]")
 HIDDEN = re.compile("[\x80-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0100-\U000e01ef]")
@@ -61,87 +56,6 @@ ESCAPES = (
 LOOK_ALIKE = ("stag\u200bing", "\u202egnip", "\u0430dmin", "x\U000e0100", "a" + " " * 300 + "&& rm")
 
 
-@dataclass
-class Screen:
-    """The app on a pseudo-terminal, and all it has written so far."""
-
-    child: pexpect.spawn
-    log: bytearray = field(default_factory=bytearray)
-    seen: pyte.Screen = field(default_factory=lambda: pyte.Screen(*SIZE))
-
-    def __post_init__(self) -> None:
-        self._stream = pyte.ByteStream(self.seen)
-
-    def read(self) -> None:
-        """Takes in what was written."""
-        try:
-            data = self.child.read_nonblocking(1 << 16, timeout=0.05)
-        except (pexpect.TIMEOUT, pexpect.EOF):
-            return
-        self.log += data
-        # pyte takes the kitty keyboard sequence for text and underlines.
-        self._stream.feed(re.sub(rb"\x1b\[[<>=][0-9;]*[a-z]", b"", data))
-
-    @property
-    def text(self) -> str:
-        self.read()
-        return "\n".join(self.seen.display)
-
-    def sees(self, *texts: str) -> None:
-        wait(
-            lambda: (text := self.text) and all(one in text for one in texts),
-            what=lambda: f"the screen shows:\n{self.text}\n{bytes(self.log[-600:])!r}",
-        )
-
-    def sees_no(self, text: str) -> None:
-        wait(lambda: text not in self.text, what=lambda: self.text)
-
-    def quiet(self, seconds: float = 0.5) -> None:
-        """Waits until nothing more was written for a while."""
-        size, since = len(self.log), time.monotonic()
-
-        def unchanged() -> bool:
-            nonlocal size, since
-            self.read()
-            if len(self.log) != size:
-                size, since = len(self.log), time.monotonic()
-            return time.monotonic() - since > seconds
-
-        wait(unchanged)
-
-    def rest(self) -> bytes:
-        """Everything up to the end of the process, which must come in time."""
-        wait(lambda: self.read() or not self.child.isalive(), GONE)
-        self.read()
-        return bytes(self.log)
-
-
-@contextmanager
-def on_a_pty(place: Place, *, before: tuple[str, ...] = ()) -> Iterator[Screen]:
-    """The app on a terminal of its own, behind other words; ended afterwards in any case."""
-    words = [*before, *TUI, str(place.root)]
-    child = pexpect.spawn(
-        words[0],
-        words[1:],
-        env=place.environ | {"COLORTERM": "truecolor"},
-        dimensions=(SIZE[1], SIZE[0]),
-        timeout=20,
-    )
-    try:
-        yield Screen(child)
-    finally:
-        end(child)
-
-
-def end(child: pexpect.spawn) -> None:
-    """Ends the app, whose terminal may be closed already."""
-    with suppress(OSError, ValueError):
-        child.close(force=True)
-    with suppress(ProcessLookupError, ChildProcessError):
-        os.kill(child.pid, signal.SIGKILL)
-        os.waitpid(child.pid, 0)
-
-
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("made")
@@ -152,20 +66,6 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def place(made: Path, tmp_path: Path) -> Place:
     return Place.copy_of(made, tmp_path)
-
-
-def open_review(screen: Screen) -> None:
-    screen.sees(QUESTION)
-    screen.child.send("d")
-    screen.sees("What will be signed")
-    screen.sees_no(strings.KEYS_WAIT)
-
-
-def open_passphrase(screen: Screen) -> None:
-    open_review(screen)
-    screen.child.send("A")
-    screen.sees("Sign: passphrase of your key")
-    screen.quiet()
 
 
 OPEN = {"review": open_review, "passphrase": open_passphrase}
@@ -181,7 +81,7 @@ def test_the_end_of_the_terminal_decides_nothing(place: Place, open_screen: obje
         open_screen(screen)  # type: ignore[operator]
         pid = screen.child.pid
         screen.child.ptyproc.fileobj.close()
-        wait(lambda: is_gone(pid), GONE)
+        wait(lambda: is_gone(pid))
     assert place.journal == before
     place.must("todo", "add", "The lock is free", "--agent", AGENT)
 
@@ -195,7 +95,7 @@ def test_a_held_passphrase_screen_ends_with_its_last_words(
         open_passphrase(screen)
         screen.child.kill(number)
         written = screen.rest()
-    said = strings.FATES["not recorded"].format(gate="G1").encode()
+    said = strings.FATES["not recorded"].format(what="G1").encode()
     assert written.index(b"\x1b[?1049l") < written.index(said)
     assert PASSPHRASE.encode() not in written
     assert place.journal == before
@@ -212,7 +112,7 @@ def test_the_app_says_what_became_of_an_append_that_had_to_wait(place: Place) ->
         screen.sees("Recording")
         screen.child.kill(signal.SIGTERM)
         screen.rest()
-        said = strings.FATES["unknown"].format(gate="G1", goal=GOAL)
+        said = strings.FATES["unknown"].format(what="G1", goal=GOAL)
         assert said.encode() in bytes(screen.log)
         assert place.journal == before
 
@@ -365,7 +265,7 @@ def test_without_a_terminal_it_is_one_sentence(place: Place) -> None:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=20,
+        timeout=PATIENCE,
         check=False,
     )
     assert (done.returncode, done.stdout, done.stderr) == (2, "", f"{strings.NO_TERMINAL}\n")

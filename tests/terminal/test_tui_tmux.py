@@ -12,8 +12,10 @@ from pathlib import Path
 import pytest
 
 from loopx_tui import strings
-from tests.terminal.stage import GONE, Place, Tmux, app_pid, is_gone, tmux, wait
+from tests.patience import PATIENCE
+from tests.terminal.stage import Place, Tmux, app_pid, is_gone, tmux, wait
 from tests.tui.gates import COMMAND, GOAL, OWNER, PASSPHRASE, build
+from tests.tui.matters import LIN
 
 pytestmark = [
     pytest.mark.terminal,
@@ -48,10 +50,12 @@ def place(guarded: Path, tmp_path: Path) -> Place:
 
 
 def open_review(server: Tmux) -> None:
-    """The review of the gate, once its decision keys count."""
+    """The review of the gate, read to its end, once its decision keys count."""
     server.sees(QUESTION)
     server.keys("d")
     server.sees("What will be signed")
+    server.keys("G")
+    server.sees_no(strings.READ_ON)
     server.sees_no(strings.KEYS_WAIT)
 
 
@@ -73,10 +77,10 @@ def test_what_an_agent_does_appears(
     with tmux(place) as server:
         server.sees(QUESTION, "live")
         place.must("todo", "add", "Convert components", "--agent", "codex")
-        record_property("seconds", server.sees("Convert components", seconds=2))
+        record_property("seconds", server.sees("Convert components"))
         asked = ("gate", "request", "--action", "publish", "--command", "npm publish b")
         place.loopx(*asked, "--question", "Publish two?", "--agent", "codex")
-        server.sees("Publish two?", "2 need you", seconds=2)
+        server.sees("Publish two?", "2 need you")
 
 
 def test_an_owner_approves_with_a_passphrase_and_the_agent_goes_on(place: Place) -> None:
@@ -99,7 +103,7 @@ def test_an_owner_approves_with_an_unattended_key(unattended: Path, tmp_path: Pa
     place = Place.copy_of(unattended, tmp_path)
     with tmux(place) as server:
         open_review(server)
-        assert "could sign without you" in server.screen
+        assert "may sign with it, with nobody present" in server.screen
         server.keys("A")
         server.sees("Sign: this key needs no passphrase")
         server.sees_no(strings.KEYS_WAIT)
@@ -107,6 +111,39 @@ def test_an_owner_approves_with_an_unattended_key(unattended: Path, tmp_path: Pa
         server.sees("approved, recorded as #")
     place.must("event", "verify")
     place.must(*CHECK)
+
+
+def test_an_owner_is_enrolled_and_the_key_kept_open_until_it_is_locked(place: Place) -> None:
+    with tmux(place) as server:
+        server.sees(QUESTION)
+        server.keys(":")
+        server.sees("enter run")
+        server.type("enrol owner")
+        server.keys("Enter")
+        server.sees("Whose key it is")
+        for text in ("lin", LIN):
+            server.type(text)
+            server.keys("Tab")
+            server.still()
+        server.keys("C-o")
+        server.sees("lin becomes an owner", "Compare the fingerprint")
+        server.keys("G")
+        server.sees_no(strings.READ_ON)
+        server.sees_no(strings.KEYS_WAIT)
+        server.keys("A")
+        server.sees(strings.SIGN_BY_PASSPHRASE, "[ ] keep the key open")
+        server.keys("C-t")
+        server.sees("[x] the key stays open")
+        server.type(PASSPHRASE)
+        server.keys("Enter")
+        server.sees("enrolled, recorded as #")
+        server.keys("Escape")
+        server.sees_no("enrolled, recorded as #")
+        server.sees("key open 14m")
+        server.keys("L")
+        server.sees(strings.KEY_DROPPED)
+        server.sees_no("key open 14m")
+    assert "lin" in place.must("owner", "list")
 
 
 # -- what is no decision ------------------------------------------------------------------------
@@ -165,7 +202,7 @@ def test_a_held_enter_decides_nothing(place: Place) -> None:
 def ends_in_time(server: Tmux, end: Callable[[], object]) -> None:
     pid = app_pid(server)
     end()
-    wait(lambda: is_gone(pid), GONE)
+    wait(lambda: is_gone(pid))
 
 
 def writes(place: Place) -> bool:
@@ -184,7 +221,7 @@ def test_a_signal_decides_nothing_and_gives_the_terminal_back(
         ends_in_time(server, lambda: os.kill(app_pid(server), number))
         server.sees(f"status={128 + number}", " icanon", " echo ")
         assert "Traceback" not in server.screen
-        said = strings.FATES["not recorded"].format(gate="G1") in server.screen
+        said = strings.FATES["not recorded"].format(what="G1") in server.screen
         assert said == (screen == "passphrase")
         flags = "#{alternate_on} #{cursor_flag} #{mouse_any_flag} #{bracket_paste_flag}"
         assert server.format(flags).split()[:3] == ["0", "1", "0"]
@@ -293,7 +330,7 @@ def test_without_a_workspace_it_explains_and_opens_one_that_comes(
     with tmux(place) as server:
         server.sees(strings.NO_WORKSPACE, "loopx connect")
         aside.rename(place.root / ".loopx")
-        server.sees(QUESTION, seconds=4)
+        server.sees(QUESTION)
 
 
 def test_a_file_where_the_workspace_should_be_is_explained(place: Place, tmp_path: Path) -> None:
@@ -318,10 +355,10 @@ def test_the_folder_made_again_from_a_copy_is_seen(place: Place, tmp_path: Path)
         server.sees("Only in the newer one", "live")
         shutil.rmtree(place.root / ".loopx")
         subprocess.run(["cp", "-a", str(backup), str(place.root / ".loopx")], check=True)
-        server.sees_no("Only in the newer one", seconds=2)
-        server.sees(QUESTION, "live", seconds=4)
+        server.sees_no("Only in the newer one")
+        server.sees(QUESTION, "live")
         place.must("todo", "add", "Written into the copy", "--agent", "codex")
-        server.sees("Written into the copy", seconds=2)
+        server.sees("Written into the copy")
 
 
 @pytest.mark.skipif(shutil.which("vim") is None, reason="vim is not installed")
@@ -335,9 +372,9 @@ def test_a_tick_saved_in_vim_outside_the_folder_is_seen_each_time(tmp_path: Path
         server.sees("Convert components", "live")
         for edit, ticked in (("s/- \\[ \\]/- [x]/", True), ("s/- \\[x\\]/- [ ]/", False)) * 3:
             words = ("vim", "-u", "NONE", "-es", "-c", f"g/Convert/{edit}", "-c", "wq", page)
-            subprocess.run(words, check=True, env=place.environ, cwd=place.root, timeout=10)
+            subprocess.run(words, check=True, env=place.environ, cwd=place.root, timeout=PATIENCE)
             if ticked:
-                server.sees("was ticked by hand", seconds=2)
+                server.sees("was ticked by hand")
             else:
-                server.sees_no("was ticked by hand", seconds=2)
+                server.sees_no("was ticked by hand")
     assert "dark-mode: 2 lines, whole" in place.must("event", "verify")

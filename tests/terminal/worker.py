@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-LIMIT_SECONDS = 60
+LIMIT_SECONDS = 120
 PUBLISH = ("--action", "publish", "--command", "git push origin main")
 
 
@@ -24,19 +24,14 @@ def loopx(*words: str) -> tuple[int, dict[str, Any]]:
 def work(repo: Path, agent: str) -> None:
     """Beats until nothing is left to do; a gated todo waits for the owner's word."""
     deadline = time.monotonic() + LIMIT_SECONDS
-    turn = {"claude-code": 0, "codex": 5000}[agent]
     while time.monotonic() < deadline:
-        status, contract = loopx("quota", "should-run", "--agent", agent)
+        status, contract = loopx("turn", "begin", "--agent", agent)
         if status == 13:
             return
         if status != 0:
             continue
         todo = contract["todo"]
-        claim = ["todo", "claim", todo["id"], "--agent", agent]
-        if loopx(*claim, "--expect-version", str(todo["version"]))[0] != 0:
-            continue
-        turn += 1
-        hand_in(repo, agent, todo, f"turn-{turn:04d}")
+        hand_in(repo, agent, todo, contract["turn_id"])
     raise SystemExit(f"{agent} did not finish in {LIMIT_SECONDS} s")
 
 
@@ -47,8 +42,8 @@ def hand_in(repo: Path, agent: str, todo: dict[str, Any], turn: str) -> None:
         if loopx("gate", "check", *PUBLISH)[0] != 0:
             status, _ = loopx("gate", "request", *PUBLISH, "--blocks", name, "--agent", agent)
             assert status in (0, 3), status
-            loopx("todo", "block", name, "--reason", "waits for the gate", "--agent", agent)
-            loopx("todo", "reopen", name, "--agent", agent)
+            settle = ["turn", "settle", "--turn", turn, "--agent", agent]
+            assert loopx(*settle, "--outcome", "progress", "--slots", "0")[0] == 0
             return
         assert loopx("gate", "use", *PUBLISH, "--agent", agent)[0] == 0
     folder = repo / "out" / name
@@ -57,10 +52,9 @@ def hand_in(repo: Path, agent: str, todo: dict[str, Any], turn: str) -> None:
         f'<testsuite tests="1" failures="0" errors="0"><testcase name="{name}"/></testsuite>'
     )
     report = f"out/{name}/report.xml"
-    words = ["todo", "complete", name, "--evidence", report, "--tests", "passed"]
-    status, answer = loopx(*words, "--agent", agent)
+    words = ["turn", "settle", "--turn", turn, "--outcome", "done", "--evidence", report]
+    status, answer = loopx(*words, "--tests", "passed", "--agent", agent)
     assert status == 0, answer
-    assert loopx("quota", "spend-slot", "--turn", turn, "--agent", agent)[0] == 0
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ from loopx_kernel.views.workspace import Unread, WorkspaceView, workspace_view
 from loopx_kernel.workspace import EventRow
 
 from loopx_tui.app import LoopxApp, Options
-from loopx_tui.feed import Liveness, Snapshot, Told
+from loopx_tui.feed import Liveness, OwnFiles, Snapshot, Told
 from loopx_tui.presentation.header import Place
 
 NOW = datetime(2026, 9, 16, 22, 41, 7, tzinfo=UTC)
@@ -219,6 +219,11 @@ def view(state: GoalState, reads: Reads | None = None) -> GoalView:
     )
 
 
+def view_at(state: GoalState, now: datetime) -> GoalView:
+    """The goal's view by another clock, with nothing read beside its journal."""
+    return goal_view(state, Reads(), Reading(now), agents=AGENTS, owners=(OWNER,))
+
+
 def goals() -> list[GoalView]:
     """Four goals, each with another answer."""
     drift = Reads(
@@ -249,6 +254,7 @@ def damaged() -> GoalView:
         seq=409,
         event_id="forged-1",
         event_type="gate.approved",
+        actor_agent_id="huang",
         code="unknown_signer",
         message="signed by nobody who is enrolled here",
     )
@@ -360,9 +366,9 @@ class StillFeed:
         self.reason = ""
         self.selected: list[str] = []
         self.stopped = False
-        self._post: Callable[[Snapshot], object] = lambda _: None
+        self._post: Callable[[Snapshot | OwnFiles], object] = lambda _: None
 
-    def start(self, post: Callable[[Snapshot], object]) -> None:
+    def start(self, post: Callable[[Snapshot | OwnFiles], object]) -> None:
         self._post = post
         self.tell(self.told)
 

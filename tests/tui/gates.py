@@ -12,20 +12,24 @@ from loopx_kernel.domain.gate import DecideGate, RequestGate
 from loopx_kernel.domain.goal import OpenGoal
 from loopx_kernel.domain.permission import Action
 from loopx_kernel.domain.rules import Coordination, GoalRules
-from loopx_kernel.trust.keys import generate
+from loopx_kernel.trust.keys import load_private
+from loopx_kernel.trust.new_key import generate
+from loopx_kernel.trust.sshsig import Signer
 from loopx_kernel.workspace import KeyChoice, Workspace
 from textual.app import App
 from textual.pilot import Pilot
 
+from loopx_tui.cases.table import CASES
+from loopx_tui.kept import Kept
 from loopx_tui.screens.review import ReviewScreen
 from loopx_tui.themes import DEFAULT, to_textual
+from tests.patience import PATIENCE
 
 GOAL = "dark-mode"
 AGENT = "codex"
 OWNER = "huang"
 PASSPHRASE = "correct horse"
 COMMAND = "npm publish @mall/theme"
-PATIENCE = 10.0
 
 
 @dataclass
@@ -65,23 +69,34 @@ def build(
     key_file: Path,
     passphrase: str | None = PASSPHRASE,
     state_file: str = f".loopx/goals/{GOAL}/ACTIVE_GOAL_STATE.md",
+    **rules: Any,
 ) -> House:
     """A workspace with one goal; its owner's key has a passphrase or is allowed unattended."""
     ws = Workspace.connect(root)
     secret = passphrase.encode() if passphrase else None
     generate(key_file, OWNER, secret)
-    key = ws.keys.choices(key_file)[0]
-    opened = ws.keys.unlock(key, secret)
-    ws.append(ws.owners.enroll_first(OWNER, key.public_line, passphrase is None), opened)
+    opened = load_private(key_file, secret)
+    ws.append(ws.owners.enroll_first(OWNER, opened.public.line, passphrase is None), opened)
+    open_goal(ws, opened, state_file, **rules)
+    return House(root, ws.keys.choices(key_file)[0], secret)
+
+
+def open_goal(
+    ws: Workspace,
+    key: Signer,
+    state_file: str = f".loopx/goals/{GOAL}/ACTIVE_GOAL_STATE.md",
+    **more: Any,
+) -> None:
+    """The goal, signed with the owner's key, and its agent."""
     rules = GoalRules(
         display_name="Dark mode",
         state_file=state_file,
         coordination=Coordination(write_scope=("src/**",), requires_parent_approval=("publish",)),
+        **more,
     )
     command = OpenGoal(goal_id=GOAL, objective="Add a dark mode", rules=rules)
-    ws.append(ws.goals.open(OWNER, command), opened)
+    ws.append(ws.goals.open(OWNER, command), key)
     ws.agents.add(AGENT)
-    return House(root, key, secret)
 
 
 class Watched:
@@ -115,18 +130,27 @@ class ReviewApp(App[None]):
     ENABLE_COMMAND_PALETTE = False
 
     def __init__(
-        self, house: House, gate_id: str, times: Times, *, read_only: bool = False
+        self,
+        house: House,
+        object_id: str,
+        times: Times,
+        *,
+        case: str = "gate",
+        read_only: bool = False,
+        kept: Kept | None = None,
     ) -> None:
         super().__init__()
         self.register_theme(to_textual(DEFAULT))
         self.theme = "loopx-dark"
         self.times = times
         self.review = ReviewScreen(
+            CASES[case],
             GOAL,
-            gate_id,
+            object_id,
             lambda: Watched(house, read_only=read_only),
             now=times,
             pressed_at=times,
+            kept=kept,
         )
 
     def on_mount(self) -> None:

@@ -13,10 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from loopx_kernel.errors import Conflict, Denied, LoopxError, Storage, UsageError
 
+from loopx_tui.cases import gates
+from loopx_tui.cases.case import differences
+from loopx_tui.cases.table import CASES
+from loopx_tui.cases.times import parse_until
 from loopx_tui.decisions import TRIES, Course, Phase, Step
-from loopx_tui.desk import Desk, differences, explain, parse_until, usable_keys
+from loopx_tui.desk import Desk, explain, usable_keys, verify_command
 from loopx_tui.key_guard import BURST_SECONDS, QUIET_SECONDS, KeyGuard
-from loopx_tui.presentation.review import look_alikes
+from loopx_tui.presentation.look_alikes import look_alikes
 from tests.tui import fixtures
 
 PHASES: tuple[Phase, ...] = get_args(Phase)
@@ -184,9 +188,10 @@ def test_no_key_of_a_burst_is_left_alone(gaps: list[float]) -> None:
 
 def test_differences_name_what_a_decision_is_about_and_nothing_else() -> None:
     gate = fixtures.gate(4, "Publish?")
-    assert differences(gate, gate.model_copy(update={"seq": 99})) == ()
+    shown = gates.meaning(gate)
+    assert differences(shown, gates.meaning(gate.model_copy(update={"seq": 99}))) == ()
     changed = gate.model_copy(update={"command": "npm publish x", "paths": ("a", "b")})
-    assert [(d.field, d.before, d.after) for d in differences(gate, changed)] == [
+    assert list(differences(shown, gates.meaning(changed))) == [
         ("command", "npm publish @mall/theme", "npm publish x"),
         ("paths", "", "a, b"),
     ]
@@ -222,7 +227,11 @@ class FakeLedger:
 
     def view(self, goal_id: str) -> Any:
         gate = self.looks.pop(0) if len(self.looks) > 1 else self.looks[0]
-        return SimpleNamespace(gates=[SimpleNamespace(gate=gate, status=gate.status)])
+        rows = [SimpleNamespace(gate=gate, status=gate.status)]
+        return SimpleNamespace(gates=rows, envelope=None)
+
+    def packet(self, goal_id: str, ref: str) -> Any:
+        raise UsageError("unknown_gate", f"There is no packet on {ref}")
 
     def decide(self, goal_id: str, owner: str, command: Any) -> Any:
         self.decided.append(command)
@@ -234,10 +243,23 @@ class FakeLedger:
         return SimpleNamespace(statement=statement)
 
 
+CASE = CASES["gate"]
+APPROVE, REJECT, DEFER = CASE.ways
+
+
+def desk_of(ledger: Any, gate_id: str = "G4") -> Desk:
+    return Desk(lambda: ledger, CASE, "dark-mode", gate_id)
+
+
+def shown_as(gate: Any) -> Any:
+    return gates.matter_of("dark-mode", gate, gate.status)
+
+
 def test_fix_makes_the_statement_of_what_was_shown() -> None:
     gate = fixtures.gate(4, "Publish?")
     ledger = FakeLedger(gate)
-    unsigned, chosen = Desk(lambda: ledger, "dark-mode", "G4").fix(gate, "deferred", "later", "3h")
+    values = {"reason": "later", "until": "3h"}
+    unsigned, chosen = desk_of(ledger).fix(shown_as(gate), DEFER, values)
     assert unsigned.statement["object"]["id"] == "G4" and chosen.owner == "huang"
     command = ledger.decided[0]
     assert (command.outcome, command.reason) == ("deferred", "later")
@@ -251,17 +273,17 @@ def test_fix_refuses_what_is_not_as_it_was_shown(changed: dict[str, Any]) -> Non
     gate = fixtures.gate(4, "Publish?")
     ledger = FakeLedger(gate.model_copy(update=changed))
     with pytest.raises(Conflict) as caught:
-        Desk(lambda: ledger, "dark-mode", "G4").fix(gate, "approved", "")
+        desk_of(ledger).fix(shown_as(gate), APPROVE, {})
     assert caught.value.code == "stale_decision"
 
 
 def test_fix_without_a_key_and_look_without_a_gate_are_typed_errors() -> None:
     gate = fixtures.gate(4, "Publish?")
     with pytest.raises(Denied) as denied:
-        Desk(lambda: FakeLedger(gate, usable=False), "dark-mode", "G4").fix(gate, "approved", "")
+        desk_of(FakeLedger(gate, usable=False)).fix(shown_as(gate), APPROVE, {})
     assert denied.value.code == "no_key"
     with pytest.raises(UsageError) as unknown:
-        Desk(lambda: FakeLedger(gate), "dark-mode", "G5").look()
+        desk_of(FakeLedger(gate), "G5").look()
     assert unknown.value.code == "unknown_gate"
 
 
@@ -270,15 +292,15 @@ def test_fix_signs_with_the_key_that_was_shown_or_not_at_all() -> None:
     ledger = FakeLedger(gate)
     two = (key(), key(fingerprint="SHA256:two"))
     ledger.keys.choices = lambda: two
-    desk = Desk(lambda: ledger, "dark-mode", "G4")
-    assert desk.fix(gate, "approved", "", wanted=two[1])[1] is two[1]
+    desk, shown = desk_of(ledger), shown_as(gate)
+    assert desk.fix(shown, APPROVE, {}, wanted=two[1])[1] is two[1]
     look = desk.look()
     assert look.key is two[0] and look.keys == two
     assert look.with_next_key().key is two[1]
     assert look.with_next_key().with_next_key().key is two[0]
     ledger.keys.choices = lambda: two[:1]
     with pytest.raises(Denied, match="cannot sign any more"):
-        desk.fix(gate, "approved", "", wanted=two[1])
+        desk.fix(shown, APPROVE, {}, wanted=two[1])
 
 
 @pytest.mark.parametrize(
@@ -292,7 +314,7 @@ def test_fix_signs_with_the_key_that_was_shown_or_not_at_all() -> None:
 )
 def test_desk_knows_what_became_of_an_append(raised: Exception | None, fate: str) -> None:
     ledger = FakeLedger(fixtures.gate(4, "?"))
-    desk = Desk(lambda: ledger, "dark-mode", "G4")
+    desk = desk_of(ledger)
     seen = []
 
     def append(unsigned: Any, key: Any) -> str:
@@ -309,10 +331,10 @@ def test_desk_knows_what_became_of_an_append(raised: Exception | None, fate: str
 
 
 def test_verify_command_quotes_what_comes_from_outside() -> None:
-    desk = Desk(lambda: FakeLedger(fixtures.gate(4, "?")), "dark-mode", "G4")
-    text = desk.verify_command("e; rm -rf x", "hu ang")
+    unsigned = SimpleNamespace(owner="hu ang", goal_id="dark mode")
+    text = verify_command(unsigned, "e; rm -rf x")  # type: ignore[arg-type]
+    assert "--goal 'dark mode'" in text
     assert "'e; rm -rf x'" in text and "-I 'hu ang'" in text
-    assert "-f '/somewhere else/.loopx/owners'" in text
 
 
 def test_until_takes_durations_and_times() -> None:

@@ -22,7 +22,8 @@ from loopx_kernel.domain.lease import ClaimTodo
 from loopx_kernel.domain.rules import GoalRules, SourceRule
 from loopx_kernel.domain.source import AddSource, BindSource, ReadSource
 from loopx_kernel.domain.todo import AddTodo
-from loopx_kernel.trust import keys
+from loopx_kernel.trust.keys import load_private
+from loopx_kernel.trust.new_key import generate
 from loopx_kernel.workspace import Workspace
 
 from loopx_tui import reading
@@ -30,9 +31,9 @@ from loopx_tui.feed import Feed, Snapshot, Told
 from loopx_tui.presentation.goals import NOT_LOADED
 from loopx_tui.reading import Reader, next_deadline
 from loopx_tui.watching import Change
+from tests.patience import PATIENCE
 from tests.tui import fixtures
 
-LIMIT = 10.0
 AGENT = "claude-code"
 
 
@@ -42,8 +43,8 @@ def root(tmp_path: Path) -> Path:
     folder = tmp_path / "shop"
     folder.mkdir()
     workspace = Workspace.connect(folder)
-    public = keys.generate(tmp_path / "key", "huang", None)
-    signing = keys.load_private(tmp_path / "key", None)
+    public = generate(tmp_path / "key", "huang", None)
+    signing = load_private(tmp_path / "key", None)
     enrolled = workspace.owners.enroll_first("huang", public.line, True)
     workspace.append(enrolled, signing)
     for goal in ("alpha", "beta"):
@@ -67,14 +68,14 @@ class Screen:
         self.told.put(snapshot)
 
     async def until(self, wanted: Callable[[Snapshot], bool]) -> Snapshot:
-        end = time.monotonic() + LIMIT
+        end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
             with suppress(queue.Empty):
                 snapshot = await asyncio.to_thread(self.told.get, True, 0.2)
                 self.all.append(snapshot)
                 if wanted(snapshot):
                     return snapshot
-        raise AssertionError(f"not told within {LIMIT} s; the last was {self.all[-1:]}")
+        raise AssertionError(f"not told within {PATIENCE} s; the last was {self.all[-1:]}")
 
 
 @asynccontextmanager
@@ -196,7 +197,7 @@ async def test_after_stop_nothing_is_told(root: Path) -> None:
         feed.changed(Change("polling", "said after the end", frozenset()))
         ended = [t for t in threading.enumerate() if t.name == "loopx-feed"]
         for thread in ended:
-            thread.join(LIMIT)
+            thread.join(PATIENCE)
             assert not thread.is_alive()
         while not screen.told.empty():
             assert screen.told.get().reason != "said after the end"

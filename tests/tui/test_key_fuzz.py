@@ -18,15 +18,22 @@ from loopx_tui.key_guard import HOLD_SECONDS
 from loopx_tui.screens.passphrase import SignScreen
 from loopx_tui.screens.review import ReviewScreen
 from tests.tui.gates import House, ReviewApp, Times, armed, build, stands, until
+from tests.tui.matters import ROWS, RULES
 
 KEYS = sorted(
     {key for c in COMMANDS for key in c.keys.split(",") if key and key != "ctrl+s"}
     | {*"AXDAXD", "enter", "space", "escape", "tab", "backspace", "G", "1", "3", "h", "m", "y"}
 )
 MAIN_KEYS = sorted(
-    {key for c in commands_for("main", "rows") for key in c.keys.split(",") if key}
+    {
+        key
+        for c in commands_for("main", "rows", "goal", "history")
+        for key in c.keys.split(",")
+        if key
+    }
     | {*"AXDd", "space", "escape"}
 )
+TYPED = {" ": "space", "\n": "enter", "\r": "enter"}
 SIZE = (100, 40)
 
 
@@ -43,6 +50,14 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> House:
 def house(made: House, monkeypatch: pytest.MonkeyPatch) -> House:
     monkeypatch.setenv("LOOPX_KEY", str(made.key.path))
     return made
+
+
+@pytest.fixture
+def house_of_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> House:
+    folder = tmp_path
+    house = build(folder / "w", folder / "key", **RULES)
+    monkeypatch.setenv("LOOPX_KEY", str(house.key.path))
+    return house
 
 
 def send(app: App[None], key: str) -> None:
@@ -84,6 +99,26 @@ async def test_keys_of_a_hasty_person_decide_nothing(house: House, gate_id: str,
     assert (house.appended, house.lines) == ([], before)
 
 
+@pytest.mark.parametrize("bracketed", [True, False], ids=["bracketed", "raw"])
+async def test_pastes_of_ten_thousand_characters_decide_nothing(
+    house: House, bracketed: bool
+) -> None:
+    chance, before = random.Random(5), house.lines
+    app = FuzzApp(house, "G1")
+    async with app.run_test(size=SIZE) as pilot:
+        await armed(pilot)
+        for _ in range(40):
+            text = "".join(chance.choices("AXDRGaxdyn \n\r1", k=256))
+            app.times.seconds += chance.choice((0.02, 0.5, 2.0))
+            if bracketed:
+                app.post_message(events.Paste(text))
+            else:
+                for char in text:
+                    send(app, TYPED.get(char, char))
+            await handled(app, pilot)
+    assert (house.appended, house.lines) == ([], before)
+
+
 @pytest.mark.parametrize("gate_id", ["G1", "G2"])
 async def test_slow_keys_reach_the_dialogs_and_sign_nothing(house: House, gate_id: str) -> None:
     chance, before = random.Random(7), house.lines
@@ -98,8 +133,27 @@ async def test_slow_keys_reach_the_dialogs_and_sign_nothing(house: House, gate_i
             reached.add(type(app.screen).__name__)
             await handled(app, pilot)
     # The keys did count: without a passphrase they led no further than to the question for it.
-    assert reached & {"PassphraseScreen", "ConfirmId", "AskTime"}
+    assert reached & {"PassphraseScreen", "ConfirmId", "FormScreen"}
     assert (house.appended, house.lines) == ([], before)
+
+
+@pytest.mark.parametrize("name", list(ROWS))
+async def test_keys_at_any_decision_sign_nothing(
+    house_of_all: House, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    house, row = house_of_all, ROWS[name]
+    chance, app = random.Random(name), FuzzApp(house, row.begin(house), row.case)
+    before = house.lines
+    async with app.run_test(size=SIZE) as pilot:
+        await until(pilot, lambda: app.review.look is not None)
+        for number in range(250):
+            app.times.seconds += chance.choice((0.0, 0.02, 0.2, 1.0))
+            send(app, chance.choice([*KEYS, row.key, row.key, "e", "ctrl+o"]))
+            if number % 25 == 24:
+                await handled(app, pilot)
+                await pilot.pause(HOLD_SECONDS)
+    assert (house.appended, house.lines) == ([], before)
+    assert not row.holds(house.open())
 
 
 async def test_unattended_key_is_not_used_by_keys_that_are_not_its_own(
@@ -111,6 +165,8 @@ async def test_unattended_key_is_not_used_by_keys_that_are_not_its_own(
     chance, app = random.Random(3), FuzzApp(house, "G1")
     async with app.run_test(size=SIZE) as pilot:
         await armed(pilot)
+        app.review.action_scroll_bottom()
+        await until(pilot, lambda: app.review.end_seen)
         app.times.seconds += 1
         send(app, "A")
         await until(pilot, lambda: stands(app, SignScreen))
@@ -125,12 +181,13 @@ async def test_unattended_key_is_not_used_by_keys_that_are_not_its_own(
 class FuzzApp(ReviewApp):
     """A review that can be opened again."""
 
-    def __init__(self, house: House, gate_id: str) -> None:
-        super().__init__(house, gate_id, Times())
-        self._house, self._gate_id = house, gate_id
+    def __init__(self, house: House, object_id: str, case: str = "gate") -> None:
+        super().__init__(house, object_id, Times(), case=case)
+        self._of = house, object_id, case
 
     def again(self) -> ReviewScreen:
-        return ReviewApp(self._house, self._gate_id, self.times).review
+        house, object_id, case = self._of
+        return ReviewApp(house, object_id, self.times, case=case).review
 
 
 async def test_first_screen_with_the_review_one_key_away_decides_nothing(

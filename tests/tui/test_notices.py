@@ -86,6 +86,19 @@ def test_bell_and_notice_say_what_waits() -> None:
     assert sequences(News(1, (item(),)), TMUX) == "\a" + wrapped
 
 
+def test_a_notice_names_the_workspace_and_takes_the_form_its_terminal_knows() -> None:
+    news = News(1, (item("a;b"),))
+    named = "\a\x1b]9;loopx PRODUCTION: G4 a;b (dark-mode)\a"
+    assert sequences(news, XTERM, "PRODUCTION") == named
+    for environ in (
+        {"TERM": "foot"},
+        {"TERM": "rxvt-unicode-256color"},
+        XTERM | {"VTE_VERSION": "7"},
+    ):
+        said = sequences(news, environ, "PROD;x")
+        assert said == "\a\x1b]777;notify;loopx PROD,x;G4 a;b (dark-mode)\a"
+
+
 @pytest.mark.parametrize("term", ["", "dumb", "linux", "vt100", "vt220", "screen.xterm"])
 def test_terminals_without_such_sequences_get_the_bell_alone(term: str) -> None:
     assert sequences(News(1, (item(),)), {"TERM": term}) == "\a"

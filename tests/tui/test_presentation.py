@@ -8,7 +8,7 @@ from datetime import UTC, timedelta
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from loopx_kernel.domain.needs_you import Damage, Reads
+from loopx_kernel.domain.needs_you import Damage, LostCopy, Reads
 from loopx_kernel.domain.records import Gate
 from loopx_kernel.views.workspace import Unread
 
@@ -26,7 +26,8 @@ from loopx_tui.presentation import (
     todos,
 )
 from loopx_tui.presentation.cells import Cell, Row
-from loopx_tui.presentation.details import Subject, detail
+from loopx_tui.presentation.details import detail
+from loopx_tui.presentation.facts import Subject
 from loopx_tui.presentation.footer import footer
 from loopx_tui.presentation.header import Bar, Place, header
 from loopx_tui.presentation.pen import Pen
@@ -246,6 +247,12 @@ def test_alerts_name_damage_with_both_digests_and_lines_without_effect() -> None
     assert said[2].startswith("no effect | dark-mode | #409 gate.approved has no effect")
 
 
+def test_what_stands_in_no_line_is_an_alert_with_what_helps() -> None:
+    one = fixtures.view(fixtures.dark_mode(), Reads(fenced="This loopx can only read here"))
+    (row,) = texts(alerts.rows(fixtures.workspace([one]), ""))[:1]
+    assert row.startswith("warning | dark-mode | This loopx can only read here | install a newer")
+
+
 def test_a_repo_that_is_gone_is_an_alert() -> None:
     one = fixtures.view(fixtures.dark_mode(), Reads(repo_present=False))
     assert "no repo" in texts(alerts.rows(fixtures.workspace([one]), ""))[0]
@@ -255,7 +262,8 @@ def test_a_stale_source_is_an_alert_with_its_window_and_the_next_command() -> No
     said = texts(alerts.rows(fixtures.workspace(fixtures.goals()), ""))
     (row,) = (line for line in said if line.startswith("source"))
     assert row == (
-        "source | dark-mode | chat-a: stale (window 3d) | loopx source list --goal dark-mode"
+        "source | dark-mode | chat-a: unreadable, stale (window 3d) | "
+        "loopx source list --goal dark-mode"
     )
 
 
@@ -275,6 +283,15 @@ def test_files_that_are_not_level_are_notes_and_no_alerts() -> None:
         " | loopx refresh-state --goal tiny",
         "incomplete | tiny | 1 incomplete line at the journal's end; it counts once it is whole"
         " | loopx doctor",
+    ]
+
+
+def test_a_lost_copy_of_evidence_is_an_alert_with_the_file_it_was_of() -> None:
+    reads = Reads(missing_evidence=(LostCopy("T2", "docs/theme-vars.md", "objects/a3f2"),))
+    space = fixtures.workspace([fixtures.view(fixtures.goal("tiny"), reads)])
+    assert texts(alerts.rows(space, "")) == [
+        "evidence | tiny | the copy of docs/theme-vars.md is missing; only that file can give it"
+        " back | loopx todo show T2 --goal tiny"
     ]
 
 
@@ -365,7 +382,7 @@ def facts(subject: Subject) -> dict[str, str]:
 def test_a_gate_shows_the_exact_action_and_how_to_go_on() -> None:
     found = facts(Subject("need", "dark-mode", "G4"))
     assert found["command"] == "npm publish @mall/theme"
-    assert found["next"] == "loopx gate approve G4 --goal dark-mode"
+    assert found["next"] == "loopx gate show G4 --goal dark-mode"
     assert found["digest"] == fixtures.DIGEST
 
 

@@ -200,6 +200,15 @@ class TestFiles:
         assert found.themes == {"dark": DEFAULT}
         assert len(found.notices) == 1 and found.notices[0].startswith("Theme 'odd.yaml': ")
 
+    def test_a_theme_that_is_hard_to_read_is_worn_and_said_to_be(self, tmp_path: Path) -> None:
+        dim = write(tmp_path, "dim", run="#2a3040", **{"text-dim": "#555d70"})
+        theme, notice = choose("dim", [tmp_path])
+        assert theme == dim and notice is not None and "\n" not in notice
+        for part in ("run on background 1.", "run on surface 1.", "text-dim on", "4.5:1"):
+            assert part in notice
+        assert available([tmp_path]).notices == [notice]
+        assert choose("dim", [tmp_path]).notice == notice
+
     def test_a_files_name_is_the_themes_name(self, tmp_path: Path) -> None:
         write(tmp_path, "mine", name="yours")
         assert "name must be the file's own" in available([tmp_path]).notices[0]

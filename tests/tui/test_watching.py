@@ -16,8 +16,8 @@ import watchfiles
 from watchfiles._rust_notify import WatchfilesRustInternalError
 
 from loopx_tui.watching import Change, changes
+from tests.patience import PATIENCE
 
-LIMIT = 8.0
 NEVER = 3600.0
 
 
@@ -36,7 +36,7 @@ class Heard:
                     return change
             raise AssertionError(f"ended after {self.all}")
 
-        return await asyncio.wait_for(read(), LIMIT)
+        return await asyncio.wait_for(read(), PATIENCE)
 
     async def path(self, path: Path) -> Change:
         return await self.until(lambda change: path in change.paths)

@@ -12,6 +12,7 @@ import click
 from loopx_kernel.errors import UsageError
 
 ROOT_EXAMPLE = "loopx connect"
+_NEAR = 0.75  # ``report`` is no misspelt ``repair``
 
 
 @dataclass
@@ -65,6 +66,11 @@ class Command(click.Command):
         self.example = example
         self._common = _common_options() if takes_common else []
         self.params += self._common
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Does what was asked, with nobody's plugins."""
+        _load_no_plugins()
+        return super().invoke(ctx)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Own options first; those of every command in a section of their own."""
@@ -126,6 +132,15 @@ class LazyGroup(Group):
             formatter.write_dl(list(self._summaries.items()))
 
 
+def _load_no_plugins() -> None:
+    # Pydantic would read the metadata of every installed package for plugins of its own, a tenth
+    # of a command's time, and let them change what is judged. Its environment variable says the
+    # same, but whatever is started from here would inherit it.
+    from pydantic.plugin import _loader
+
+    _loader._plugins = {}
+
+
 def _require_command() -> None:
     context = click.get_current_context()
     group = context.command
@@ -161,8 +176,8 @@ def _write_example(example: str, formatter: click.HelpFormatter) -> None:
 def _no_such_command(ctx: click.Context, name: str, known: Sequence[str]) -> NoReturn:
     from difflib import get_close_matches
 
-    near = get_close_matches(name, known, n=1)
-    step = f"{ctx.command_path} {near[0]}" if near else f"{ctx.command_path} --help"
+    near = get_close_matches(name, known, n=1, cutoff=_NEAR)
+    step = f"{ctx.command_path} {near[0]} --help" if near else f"{ctx.command_path} --help"
     hint = f"; did you mean {near[0]}?" if near else ""
     raise UsageError(
         "invalid_value",

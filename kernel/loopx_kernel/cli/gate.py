@@ -16,6 +16,7 @@ from loopx_kernel.clock import format_time
 
 if TYPE_CHECKING:
     from loopx_kernel.cli.output import Printer
+    from loopx_kernel.domain.event import Level
     from loopx_kernel.domain.permission import Action
     from loopx_kernel.domain.records import Gate
 
@@ -74,6 +75,7 @@ def request(
         question=question,
         blocks=blocks,
         irreversible=irreversible,
+        unattended=session.unattended,
     )
     goal_id = session.goal_id(workspace)
     done = workspace.gates.request(
@@ -134,9 +136,12 @@ def list_all(session: Session) -> None:
 @click.pass_obj
 def show(session: Session, /, *, gate_id: str) -> None:
     """One gate: exactly what is asked, and how it was decided."""
+    from loopx_kernel.domain.permission import level_wanted
+
     workspace = session.reading()
     goal_id = session.goal_id(workspace)
-    workspace.state(goal_id).gate(gate_id)
+    state = workspace.state(goal_id)
+    wanted = level_wanted(state, state.gate(gate_id))
     view = workspace.view(goal_id, projection="gate")
     row = next(row for row in view.gates if row.gate.id == gate_id)
     value = gate_value(workspace, goal_id, row.gate, row.status)
@@ -144,7 +149,7 @@ def show(session: Session, /, *, gate_id: str) -> None:
         SCHEMA,
         view.envelope,
         {"gate": value},
-        lambda printer: _show(printer, row.gate, row.status, value),
+        lambda printer: _show(printer, row.gate, row.status, value, wanted),
     )
 
 
@@ -185,22 +190,34 @@ def use(session: Session, /, *, kind: str, line: str, paths: tuple[str, ...]) ->
         session.goal_id(workspace),
         session.agent(),
         UseGate(action=_action(kind, line, paths)),
+        unattended=session.unattended,
         event_id=session.options.event_id,
     )
     gate = done.state.gate(done.object_id)
     session.done(workspace, done, f"{gate.id} is used: do it now, once", gate=gate)
 
 
-def _show(printer: Printer, gate: Gate, status: str, value: dict[str, Any]) -> None:
+def _show(
+    printer: Printer, gate: Gate, status: str, value: dict[str, Any], wanted: Level | None
+) -> None:
     printer.line(f"{gate.id} {status}: {gate.question}", "bold")
     printer.line(f"action: {gate.action}" + (" (cannot be taken back)" * gate.irreversible))
     if gate.command:
         printer.line(f"command: {gate.command}")
     for path in gate.paths:
         printer.line(f"path: {path}")
+    if gate.proposal is not None:
+        from loopx_kernel.views.proposal import told
+
+        for name, text in told(gate.proposal):
+            printer.line(f"{name}: {text}")
     printer.line(f"blocks: {', '.join(gate.blocks) or 'nothing'}")
     printer.line(f"asked by {gate.requested_by} at {format_time(gate.requested_at)}")
     printer.line(f"digest: {gate.digest}")
+    if wanted is not None:
+        printer.line(f"an approval is signed at level {wanted} or above")
+    if status == "pending":
+        printer.line(f"decide it: loopx gate approve {gate.id} (or reject, or defer --until)")
     if gate.decision is not None:
         decision = gate.decision
         holds = (
@@ -215,7 +232,8 @@ def _show(printer: Printer, gate: Gate, status: str, value: dict[str, Any]) -> N
     for what, moment in (("approval ends", gate.expires_at), ("asked again", gate.until)):
         _show_time(printer, what, moment)
     if gate.used_by:
-        printer.line(f"used by {gate.used_by}")
+        by = ", admitted by the judge" if gate.basis else ""
+        printer.line(f"used by {gate.used_by}{by}")
 
 
 def _show_time(printer: Printer, what: str, moment: datetime | None) -> None:

@@ -65,7 +65,7 @@ def defer(
 
 
 def _decide(session: Session, dry_run: bool, **values: Any) -> None:
-    from loopx_kernel.domain.gate import DecideGate
+    from loopx_kernel.domain.gate_decide import DecideGate
 
     workspace = session.writing()
     goal_id = session.goal_id(workspace)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from loopx_kernel.cli import goal_edit
 from loopx_kernel.cli.framework import Group
 from loopx_kernel.cli.session import Session
 from loopx_kernel.cli.values import goal_value, rules_value
@@ -18,7 +19,10 @@ SCHEMA = "loopx_goals_v0"
 
 @click.group("goal", cls=Group, example="loopx goal list")
 def command() -> None:
-    """List, show, pause, resume or retire goals."""
+    """List, show, edit, pause, resume or retire goals."""
+
+
+goal_edit.register(command)
 
 
 @command.command("list", example="loopx goal list --json")
@@ -61,7 +65,13 @@ def show(session: Session) -> None:
         for item in rules["acceptance"]:
             optional = " (optional)" if item["optional"] else ""
             goal = " ".join(filter(None, (item["value"], item["path"])))
+            goal += f" >= {item['threshold']}" if item["threshold"] else ""
+            goal += f" <- {item['command']}" if item["command"] else ""
             printer.line(f"acceptance {item['id']}{optional}: {item['kind']} {goal}")
+        if rules["judge"]:
+            printer.line(f"judge: {rules['judge']['command']}, votes: {rules['judge']['votes']}")
+        if rules["search_path"]:
+            printer.line(f"search path: {', '.join(rules['search_path'])}, then the system's")
         for source in view.sources:
             printer.line(f"source {source.id}: {source.provider}")
         quota = rules["quota"]

@@ -6,6 +6,12 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from loopx_kernel.errors import UsageError
+from loopx_kernel.workspace.goal_words import (
+    check_acceptance,
+    check_gate,
+    check_path,
+    check_share,
+)
 
 
 class Asker(Protocol):
@@ -31,23 +37,22 @@ def ask_for_goal(person: Asker, values: dict[str, Any]) -> dict[str, Any]:
         person.say("2 of 5. Where is the work? One path, dir/ or glob a line, such as")
         person.say("src/theme/** . An empty line ends. It stops nothing by itself: with the")
         person.say("rule write in step 3, writing anywhere else needs your yes.")
-        answers["write_scope"] = _several(person, "write in:", _scope)
+        answers["write_scope"] = _several(person, "write in:", check_path)
     if not answers.get("gates") and not answers.get("requires_approval"):
         person.say()
         person.say("3 of 5. What must not happen without your yes? One rule a line:")
         person.say("KIND[:COMMAND][@PATH], such as publish:git push* or delete or write@infra/**")
         person.say("or write, which is writing outside of step 2. An empty line ends.")
-        answers["gates"] = _several(person, "ask me before:", _gate)
+        answers["gates"] = _several(person, "ask me before:", check_gate)
     if not answers.get("acceptance"):
         person.say()
         person.say("4 of 5. How does a machine see that it is done? One check a line,")
-        person.say("such as cmd:pytest -q or junit:report.xml . They are kept in the rules;")
-        person.say("this version does not run them yet, so no goal is called complete.")
-        answers["acceptance"] = _several(person, "done when:", _acceptance)
+        person.say("such as cmd:pytest -q . Without one, only you can accept the work, by hand.")
+        answers["acceptance"] = _several(person, "done when:", check_acceptance)
     if not answers.get("compute") and not answers.get("quota"):
         person.say()
         person.say("5 of 5. Which share of the day's minutes may it use? 0.4 is 576 slots.")
-        answers["compute"] = _checked(person, "share:", _share, "0.4")
+        answers["compute"] = _checked(person, "share:", check_share, "0.4")
     person.say()
     return answers
 
@@ -83,35 +88,3 @@ def _checked(person: Asker, question: str, check: Callable[[str], object], defau
                 person.say(f"Please {error.next}.")
         else:
             return text
-
-
-def _scope(text: str) -> object:
-    from loopx_kernel.domain.scope import check_scope
-
-    if ":" in text or "," in text or " " in text:
-        raise UsageError(
-            "invalid_scope",
-            f"{text!r} looks like a rule or a sentence, not like one path",
-            next="write one path a line, such as src/theme/**",
-            scope=text,
-        )
-    return check_scope(text)
-
-
-def _gate(text: str) -> object:
-    from loopx_kernel.domain.rules import parse_gate_rule
-
-    return parse_gate_rule(text)
-
-
-def _acceptance(text: str) -> object:
-    from loopx_kernel.domain.rules import parse_acceptance
-
-    return parse_acceptance(text, 1)
-
-
-def _share(text: str) -> object:
-    from loopx_kernel.cli.goal_rules import build
-    from loopx_kernel.domain.rules import QuotaRule
-
-    return build(QuotaRule, {"compute": text})

@@ -29,12 +29,30 @@ def command() -> None:
 @command.command("list", example="loopx lease list --json")
 @click.pass_obj
 def list_all(session: Session) -> None:
-    """All leases, expired and ended ones too: they are a record."""
+    """All leases, expired and ended ones too: they are a record.
+
+    Then the lines by somebody whose time on a todo was over; they have no effect.
+    """
     workspace = session.reading()
     view = workspace.view(session.goal_id(workspace), projection="leases")
-    session.answer(
-        SCHEMA, view.envelope, {"leases": view.leases}, lambda printer: _table(printer, view.leases)
-    )
+
+    def show(printer: Printer) -> None:
+        _table(printer, view.leases)
+        for warned in view.warnings:
+            printer.line(f"warning: {warned.sentence}; {warned.next}", "bold red")
+        for alert in view.refused:
+            printer.line(
+                f"refused: #{alert.seq} {alert.event_type} by {alert.actor_agent_id}: "
+                f"{alert.code}: {alert.message}",
+                "bold red",
+            )
+
+    body = {
+        "leases": view.leases,
+        "warnings": view.warnings,
+        "refused": [alert.model_dump(mode="json") for alert in view.refused],
+    }
+    session.answer(SCHEMA, view.envelope, body, show)
 
 
 @command.command("show", example="loopx lease show T3")
@@ -67,7 +85,7 @@ def _table(printer: Printer, rows: Iterable[LeaseRow]) -> None:
             (
                 row.todo_id,
                 row.owner,
-                row.status,
+                f"{row.status}, by the wall clock" if row.by_wall_clock else row.status,
                 row.version,
                 row.lease_epoch,
                 format_time(row.expires_at),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -21,23 +22,35 @@ INTERRUPTED = 130
 COMMANDS = {
     "connect": "Make or re-use .loopx here, and enrol the first owner.",
     "start-goal": "Open a goal with its rules.",
-    "goal": "List, show, pause, resume or retire goals.",
+    "goal": "List, show, edit, pause, resume or retire goals.",
     "status": "Where are we, what waits for a person, what is next.",
+    "board": "Every goal's answer; one goal's todos, claims, gates and monitors.",
+    "report": "What a period produced, cost and left open: text, Markdown, JSON, a page.",
+    "review-packet": "All that one decision needs, and nothing else.",
     "dashboard": "Open the terminal UI.",
     "agent": "Register and list workers.",
     "owner": "The people whose keys count.",
     "todo": "Add work, take it, hand it in.",
     "lease": "Who works on what, until when.",
     "gate": "Ask for a decision, look it up, decide it.",
+    "escalation": "Work taken out of the loop, and your answer.",
+    "turn": "Bounded work: from a brief to its receipt.",
     "quota": "May I run now; book and show slots.",
     "refresh-state": "Write back the state for the next turn.",
+    "observe": "Facts from outside: CI, reviews, sources.",
     "source": "What the goal reads decisions from, and how old that is.",
+    "replan": "Another route: asked for by people, found by an agent.",
+    "propose": "Ask a person for a change that only a person can make.",
+    "objective": "What the goal is for: change it, and every earlier version.",
+    "accept": "Run acceptance items; accept finished work by hand.",
     "completion": "Is the goal finished, check by check.",
     "doctor": "Is everything as it should be, layer by layer.",
     "state": "Does ACTIVE_GOAL_STATE.md say what the journal says; settle an edit by hand.",
     "repair": "What is damaged, and the signed way out of it.",
+    "workspace": "Your list of workspaces, for looking at all of them at once.",
     "event": "The journal: list, show, verify.",
     "replay": "A goal as it stood at an earlier line.",
+    "schema": "The JSON Schema of any file, event, contract or projection.",
 }
 
 _HELP = """A signed ledger per goal for long-running AI agents.
@@ -63,6 +76,8 @@ click.version_option(__version__, prog_name="loopx", message="%(prog)s %(version
 
 def run() -> None:
     """The console script: runs the command of this process and exits with its status."""
+    # States are large and without cycles; looking for some again and again took a quarter.
+    gc.set_threshold(200_000, 20, 20)
     for stream in (sys.stdout, sys.stderr):
         # A terminal that cannot show a character gets its escape, not a failure.
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
@@ -90,8 +105,10 @@ def main(arguments: Sequence[str], clock: Clock | None = None) -> int:
         facts, status = _announced(error)
         if status == INTERNAL and os.environ.get("LOOPX_DEBUG") == "1":
             raise
+        from loopx_kernel.cli.next_step import carry_on
         from loopx_kernel.cli.output import print_error
 
+        facts["next"] = carry_on(facts["next"], session.options)
         print_error(facts, as_json=session.options.json or "--json" in arguments)
         return status
 

@@ -13,10 +13,15 @@ from loopx_kernel.text import safe
 if TYPE_CHECKING:
     from loopx_kernel.cli.session import Session
     from loopx_kernel.workspace import Done, KeyChoice, Unsigned, Workspace
-    from loopx_kernel.workspace.person import KeyFile
 
 TERMINAL = Path("/dev/tty")
 PASSPHRASE_TRIES = 3
+ASKED = {
+    "touch": "Touch your hardware key now; it waits 30 s.",
+    "agent": "Confirm it in the window of your ssh-agent; it waits 30 s.",
+}
+"""What a person is told to do while a key in ssh-agent signs."""
+
 STATEMENT_SCHEMA = "loopx_statement_preview_v0"
 
 SigningKey: TypeAlias = Any
@@ -62,19 +67,18 @@ class Terminal:
             termios.tcflush(self._in, termios.TCIFLUSH)
 
 
-def not_a_person(why: str) -> Denied:
+_THEIR_OWN = "let an owner run it on their own terminal"
+
+
+def not_a_person(why: str, instead: str = _THEIR_OWN) -> Denied:
     """The error for somebody who is not a person at a terminal."""
-    return Denied(
-        "not_a_person",
-        f"Only a person can do this, and {why}",
-        next="let an owner run it on their own terminal",
-    )
+    return Denied("not_a_person", f"Only a person can do this, and {why}", next=instead)
 
 
-def refuse_agents(session: Session) -> None:
-    """``not_a_person`` if the caller says that it is an agent."""
+def refuse_agents(session: Session, instead: str = _THEIR_OWN) -> None:
+    """``not_a_person`` if the caller says that it is an agent; what it may do ``instead``."""
     if session.agent_id is not None:
-        raise not_a_person(f"{session.agent_id} is an agent (--agent or LOOPX_AGENT)")
+        raise not_a_person(f"{session.agent_id} is an agent (--agent or LOOPX_AGENT)", instead)
 
 
 def decide(
@@ -91,7 +95,7 @@ def decide(
     """
     refuse_agents(session)
     choice = enrolled_key(session, workspace)
-    terminal = None if dry_run or opens_by_itself(choice) else Terminal()
+    terminal = None if dry_run or choice.asks is None else Terminal()
     unsigned = prepare(choice.owner or "")
     if unsigned.done is not None:
         return unsigned.done
@@ -101,41 +105,43 @@ def decide(
     return workspace.append(unsigned, consent(workspace, choice, unsigned, terminal))
 
 
-def opens_by_itself(choice: KeyChoice) -> bool:
-    """Whether the key's owner enrolled it for use without a person present."""
-    return choice.allow_unattended and not choice.needs_passphrase
-
-
 def enrolled_key(session: Session, workspace: Workspace) -> KeyChoice:
-    """The first usable key of an owner of this workspace, or ``no_key``."""
-    choices = workspace.keys.choices(_named_key(session))
+    """The first usable key of an owner of this workspace; ``no_key``, or ``no_agent`` where
+    the agent it would take does not answer."""
+    choices = workspace.keys.choices(named_key(session))
     for choice in choices:
-        if choice.owner is not None and choice.usable:
+        if choice.usable:
             return choice
-    problem = next((c.problem for c in choices if c.problem), None)
-    strangers = [c for c in choices if c.owner is None]
-    if problem is None and strangers:
-        problem = f"{strangers[0].path} is not enrolled in this workspace"
-    raise Denied(
+    if choices:
+        raise Denied(choices[0].code, choices[0].problem or "", next=choices[0].fix)
+    from loopx_kernel.workspace.keys import held_by_agent
+
+    raise held_by_agent().problem or Denied(
         "no_key",
-        problem or "No key to sign with is named",
+        "No key to sign with is named",
         next="name an enrolled key: --key PATH or LOOPX_KEY; loopx owner list shows whose count",
     )
 
 
 def consent(
     workspace: Workspace,
-    choice: KeyChoice | KeyFile,
+    choice: KeyChoice,
     unsigned: Unsigned,
     terminal: Terminal | None,
 ) -> SigningKey:
-    """Shows the person what they sign; typing their passphrase is the consent, and three
-    tries are given. Without a terminal only a key that opens by itself is opened."""
+    """Shows the person what they sign. Typing the passphrase is the consent, and three tries
+    are given; with an agent it is what the person does when they are asked there. Without a
+    terminal only a key that signs with nobody present is used."""
+    from loopx_kernel.domain.levels import MEANING
+
     if terminal is None:
-        return workspace.keys.unlock(choice, None)
+        return workspace.keys.unlock(choice, None, unsigned)
     terminal.say(f"To sign: {unsigned.preview}")
     terminal.say(unsigned.statement_bytes.decode("utf-8", "replace"))
-    terminal.say(f"as {unsigned.owner}, with {choice.fingerprint} ({choice.path})")
+    terminal.say(f"as {unsigned.owner}, with {choice.fingerprint} ({choice.place})")
+    terminal.say(f"{choice.level}: {MEANING[choice.level]}")
+    if choice.asks != "passphrase":
+        return _through_agent(workspace, choice, unsigned, terminal)
     for _ in range(PASSPHRASE_TRIES - 1):
         try:
             return workspace.keys.unlock(choice, _passphrase(terminal, choice))
@@ -180,7 +186,16 @@ def new_passphrase(terminal: Terminal, again: str) -> bytes:
     )
 
 
-def _passphrase(terminal: Terminal, choice: KeyChoice | KeyFile) -> bytes:
+def _through_agent(
+    workspace: Workspace, choice: KeyChoice, unsigned: Unsigned, terminal: Terminal
+) -> SigningKey:
+    """What the agent gives. It is asked only after the person has read what it is for."""
+    terminal.ask("Enter when you have read it, Ctrl-C to leave.")
+    terminal.say(ASKED[choice.asks] if choice.asks else "Signing.")
+    return workspace.keys.unlock(choice, None, unsigned)
+
+
+def _passphrase(terminal: Terminal, choice: KeyChoice) -> bytes:
     typed = terminal.secret(f"Passphrase of {choice.path}:")
     if not typed:
         terminal.say("No passphrase, so nothing was signed.")
@@ -188,10 +203,8 @@ def _passphrase(terminal: Terminal, choice: KeyChoice | KeyFile) -> bytes:
     return typed.encode("utf-8")
 
 
-def _named_key(session: Session) -> Path | None:
-    if not session.options.key:
-        return None
-    path = Path(session.options.key).expanduser()
-    if not path.is_file():
-        raise Denied("no_key", f"There is no key file {path}", next="loopx owner list")
-    return path
+def named_key(session: Session) -> Path | None:
+    """The key of ``--key``; ``None`` where none is named so."""
+    from loopx_kernel.workspace.person import at_home
+
+    return at_home(session.options.key) if session.options.key else None

@@ -22,28 +22,43 @@ SCHEMA = "loopx_refresh_v0"
 )
 @click.option("--handoff", metavar="TEXT", help="What the next turn must know.")
 @click.option("--handoff-file", metavar="FILE", help="The same, from a UTF-8 file.")
+@click.option("--turn", metavar="ID", help="Your turn: this is one of its three parts.")
 @click.pass_obj
-def command(session: Session, /, *, handoff: str | None, handoff_file: str | None) -> None:
+def command(
+    session: Session, /, *, handoff: str | None, handoff_file: str | None, turn: str | None
+) -> None:
     """Write back the state for the next turn: chosen, tried and dropped, next.
 
     Without a text only the files are brought level with the journal.
     """
-    if handoff is not None and handoff_file is not None:
+    text = handed_over(handoff, handoff_file)
+    if text is None and turn is not None:
         raise UsageError(
             "invalid_value",
-            "Say what the next turn must know in one way",
-            next="loopx refresh-state --handoff TEXT (or --handoff-file FILE)",
+            f"The state of {turn} is written back with a text for the next turn",
+            next=f"loopx refresh-state --turn {turn} --handoff-file NOTES.md",
+            turn=turn,
         )
     workspace = session.writing()
     goal_id = session.goal_id(workspace)
-    text = handoff if handoff_file is None else read_text(handoff_file)
     if text is None:
         _bring_level(session, workspace, goal_id)
         return
     done = workspace.handoff.write(
-        goal_id, session.agent(), text, event_id=session.options.event_id
+        goal_id, session.agent(), text, turn=turn, event_id=session.options.event_id
     )
     session.done(workspace, done, "the hand-over is written", handoff=done.state.handoff)
+
+
+def handed_over(text: str | None, file: str | None) -> str | None:
+    """The hand-over given as text or by file; ``invalid_value`` for both."""
+    if text is not None and file is not None:
+        raise UsageError(
+            "invalid_value",
+            "Say what the next turn must know in one way",
+            next="loopx refresh-state --handoff-file NOTES.md",
+        )
+    return text if file is None else read_text(file)
 
 
 def _bring_level(session: Session, workspace: Workspace, goal_id: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -52,18 +53,31 @@ class Session:
         from loopx_kernel.cli.progress import Progress
         from loopx_kernel.workspace import Workspace
 
-        return Workspace.open(
+        workspace = Workspace.open(
             self.root(), clock=self.clock, read_only=read_only, progress=Progress()
         )
+        if self.agent_id is None and sys.stdout.isatty():
+            workspace.owners.pins.see()
+        return workspace
 
     def goal_id(self, workspace: Workspace) -> str:
         """``--goal``, else ``$LOOPX_GOAL``, else the only goal."""
-        return workspace.pick_goal(self.options.goal or os.environ.get("LOOPX_GOAL") or None)
+        return workspace.pick_goal(self.goal_named)
+
+    @property
+    def goal_named(self) -> str | None:
+        """``--goal``, else ``$LOOPX_GOAL``."""
+        return self.options.goal or os.environ.get("LOOPX_GOAL") or None
 
     @property
     def agent_id(self) -> str | None:
         """``--agent``, else ``$LOOPX_AGENT``."""
         return self.options.agent or os.environ.get("LOOPX_AGENT") or None
+
+    @property
+    def unattended(self) -> bool:
+        """``$LOOPX_UNATTENDED``: whether nobody watches this run."""
+        return os.environ.get("LOOPX_UNATTENDED", "") not in ("", "0")
 
     def agent(self) -> str:
         """The agent that acts, or ``unknown_agent``."""
@@ -109,7 +123,7 @@ class Session:
         """Prints a projection as one JSON object that ends with a list, however long that is."""
         from loopx_kernel.cli.output import print_json_list
 
-        print_json_list(_head(schema, envelope) | dict(body), name, values)
+        print_json_list(head_value(schema, envelope) | dict(body), name, values)
 
     def done(self, workspace: Workspace, done: Done[Any], sentence: str, **objects: Any) -> None:
         """Prints what was recorded: the sentence and the receipt, with the objects in JSON."""
@@ -135,7 +149,7 @@ class Session:
         from loopx_kernel.cli.output import print_json
         from loopx_kernel.views.plain import to_json
 
-        print_json(_head(schema, envelope) | to_json(dict(body)))
+        print_json(head_value(schema, envelope) | to_json(dict(body)))
 
     def _envelope_after(self, workspace: Workspace, goal_id: str) -> Envelope | None:
         """The envelope of a receipt. The line stands already, so a reading that fails
@@ -148,7 +162,7 @@ class Session:
             return None
 
 
-def _head(schema: str, envelope: Envelope | None) -> dict[str, Any]:
+def head_value(schema: str, envelope: Envelope | None) -> dict[str, Any]:
     """The keys every JSON answer begins with."""
     from loopx_kernel.cli.values import envelope_value
 

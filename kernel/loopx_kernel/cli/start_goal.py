@@ -22,13 +22,15 @@ _TEXTS = (
     ("--state-file", "state_file", "PATH", "Where the todo list is rendered."),
     ("--compute", "compute", "SHARE", "Share of the window's slots [default: 0.4]."),
     ("--window-hours", "window_hours", "N", "The sliding window [default: 24]."),
+    ("--judge", "judge", "COMMAND", "Who judges a rubric: JSON on stdin, 0 to 10 on line 1."),
     ("--slot-minutes", "slot_minutes", "N", "The length of a slot [default: 1]."),
 )
 _LISTS = (
     ("--write-scope", "write_scope", "SCOPE", "Where workers may write: path, dir/ or glob."),
     ("--requires-approval", "requires_approval", "KIND", "Such as publish, delete, write."),
     ("--gate", "gates", "RULE", "KIND[:COMMAND_GLOB][@PATH_GLOB], such as 'publish:git push*'."),
-    ("--acceptance", "acceptance", "SPEC", "[ID=]cmd:COMMAND, junit:PATH, json:…, regex:…"),
+    ("--acceptance", "acceptance", "SPEC", "[ID=]cmd:COMMAND, junit:PATH <- COMMAND, …"),
+    ("--search-path", "search_path", "DIR", "Where programs of the rules are, such as .venv/bin."),
     ("--probe", "probes", "ID=COMMAND", "A command the kernel may run to see for itself."),
     ("--source", "sources", "SPEC", "ID=PROVIDER[,required][,window=3d][,on-demand]."),
 )
@@ -56,8 +58,9 @@ def command(
     session: Session, /, *, guided: bool, from_file: str | None, dry_run: bool, **given: Any
 ) -> None:
     """Open a goal: its objective, gates, scope, acceptance and quota. A person signs."""
-    from loopx_kernel.cli.goal_rules import open_goal
     from loopx_kernel.cli.person import decide, enrolled_key, refuse_agents
+    from loopx_kernel.cli.values import goal_value
+    from loopx_kernel.workspace.goal_words import open_goal
 
     refuse_agents(session)
     workspace = session.writing()
@@ -79,7 +82,7 @@ def command(
     )
     if done is None:
         return
-    goal = {"id": asked.goal_id, "objective": asked.objective, "status": "active"}
+    goal = goal_value(workspace.view(asked.goal_id))
     session.done(workspace, done, f"{asked.goal_id} is open: {asked.objective}", goal=goal)
     if not session.options.json:
         _show_next(session, workspace, asked.goal_id)
@@ -96,5 +99,5 @@ def _show_next(session: Session, workspace: Workspace, goal_id: str) -> None:
     printer = session.printer()
     if not workspace.agents.list():
         printer.line("next: loopx agent add claude-code")
-    printer.line(f"next: loopx todo add 'First piece of work' --goal {goal_id} --agent ID")
-    printer.line("then, at every wake-up of a worker: loopx quota should-run --agent ID")
+    printer.line(f"next: loopx todo add 'First piece of work' --goal {goal_id} --agent claude-code")
+    printer.line("then, at every wake-up of a worker: loopx quota should-run --agent claude-code")

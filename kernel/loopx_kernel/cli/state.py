@@ -46,8 +46,11 @@ def check(session: Session) -> int:
             for d in reads.drift
         ],
         "drift_since": reads.drift_since,
-        "digest": edited.digest if edited else None,
+        "digest": edited.digest if edited and edited.drift else None,
         "diff": edited.diff if edited else (),
+        "not_of_the_list": [
+            {"line": p.line, "reason": p.reason} for p in (edited.problems if edited else ())
+        ],
         "damage": reads.damage,
         "missing": reads.missing_files,
         "behind": reads.behind_files,
@@ -55,7 +58,9 @@ def check(session: Session) -> int:
 
     def show(printer: Printer) -> None:
         printer.line(f"{view.state_file}: {'level with the journal' if level else 'NOT level'}")
-        if edited:
+        for problem in edited.problems if edited else ():
+            printer.line(f"line {problem.line} {problem.reason}; what it says is kept")
+        if edited and edited.drift:
             _show_edit(printer, view.goal_id, edited)
         for damage in reads.damage:
             printer.line(f"{damage.path} is damaged: {damage.reason}", "bold red")
@@ -125,11 +130,12 @@ def _ticks(payload: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _edited(workspace: Workspace, view: GoalView) -> Edited | None:
-    """The edit with its diff; ``None`` where there is none, or it was saved once more just now."""
+    """The edit with its diff; ``None`` where it cannot be read, or was saved once more just now."""
     try:
-        return workspace.drift.look(view.goal_id) if view.reads.drift else None
+        edited = workspace.drift.look(view.goal_id)
     except LoopxError:
         return None
+    return edited if edited.drift == view.reads.drift else None
 
 
 def _show_edit(printer: Printer, goal_id: str, edited: Edited) -> None:

@@ -7,17 +7,22 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
-from loopx_kernel.cli import todo_aside, todo_work
+from loopx_kernel.cli import todo_aside, todo_away, todo_work
 from loopx_kernel.cli.framework import Group
 from loopx_kernel.cli.session import Session
+from loopx_kernel.cli.todo_proof import show_looks, show_origins, show_proof
 from loopx_kernel.clock import format_time, parse_time
 from loopx_kernel.errors import UsageError
 
 if TYPE_CHECKING:
     from loopx_kernel.cli.output import Printer
+    from loopx_kernel.domain.records_of_work import Observation
     from loopx_kernel.views.goal import TodoRow
+    from loopx_kernel.workspace.evidence import Proof
+    from loopx_kernel.workspace.lineage import Made
 
 SCHEMA = "loopx_todos_v0"
+FINISHED = ("done", "superseded", "cancelled")
 _MOMENT_STATUSES = ("expired", "gated")
 
 
@@ -28,6 +33,7 @@ def command() -> None:
 
 todo_work.register(command)
 todo_aside.register(command)
+todo_away.register(command)
 
 
 @command.command("add", example="loopx todo add 'Convert components' --write-scope 'src/theme/**'")
@@ -79,14 +85,30 @@ def add(
 @command.command("list", example="loopx todo list --status open")
 @click.option("--status", metavar="STATUS", help="Only todos with this status.")
 @click.option("--all", "everything", is_flag=True, help="Finished ones too.")
+@click.option(
+    "--finished",
+    "most",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Finished ones too, of those finished long ago only the last N.",
+)
 @click.pass_obj
-def list_all(session: Session, /, *, status: str | None, everything: bool) -> None:
+def list_all(
+    session: Session, /, *, status: str | None, everything: bool, most: int | None
+) -> None:
     """The todos that are not finished, or those asked for."""
     if status is not None:
         _check_status(status)
     workspace = session.reading()
-    view = workspace.view(session.goal_id(workspace), session.agent_id, projection="todos")
+    goal_id = session.goal_id(workspace)
+    view = workspace.view(goal_id, session.agent_id, projection="todos")
+    everything = everything or most is not None
     rows = [row for row in view.todos if _wanted(row, status, everything)]
+    if view.earlier and (status in FINISHED or (everything and status is None)):
+        from loopx_kernel.views.goal import row_of_finished
+
+        earlier = map(row_of_finished, workspace.history.finished(goal_id, most))
+        rows = [*(row for row in earlier if _wanted(row, status, everything)), *rows]
     from loopx_kernel.cli.values import todo_value
 
     session.answer(
@@ -101,22 +123,40 @@ def list_all(session: Session, /, *, status: str | None, everything: bool) -> No
 @click.argument("todo_id", metavar="ID")
 @click.pass_obj
 def show(session: Session, /, *, todo_id: str) -> None:
-    """One todo with its whole origin."""
+    """One todo with its whole origin: what it comes from, and the event that made each."""
+    from loopx_kernel.workspace.lineage import origins_of
+
     workspace = session.reading()
     goal_id = session.goal_id(workspace)
-    state = workspace.state(goal_id)
-    state.todo(todo_id)
+    made = origins_of(workspace, goal_id, todo_id)
     view = workspace.view(goal_id, session.agent_id, projection="todo")
-    row = next(row for row in view.todos if row.todo.id == todo_id)
-    lineage = _lineage(todo_id, {r.todo.id: r.todo.lineage_todo_ids for r in view.todos})
-    from loopx_kernel.cli.values import lease_of, todo_value
+    from loopx_kernel.cli.values import (
+        evidence_value,
+        lease_of,
+        origin_value,
+        statement_value,
+        todo_value,
+    )
+    from loopx_kernel.domain.landing import looks_for
+    from loopx_kernel.views.goal import row_of_finished
+
+    found = (row for row in view.todos if row.todo.id == todo_id)
+    row = next(found, None) or row_of_finished(made[0].todo)
+    proof = workspace.evidence.of(goal_id, row.todo)
+    looks = looks_for(workspace.state(goal_id), todo_id)
 
     body = {
         "todo": todo_value(row),
         "lease": lease_of(goal_id, row.todo),
-        "lineage": [state.todo(ref) for ref in lineage],
+        "lineage": [one.todo for one in made[1:]],
+        "origins": [origin_value(one) for one in made],
+        "statement": statement_value(proof.statement),
+        "evidence": [evidence_value(item) for item in proof.evidence],
+        "observations": looks,
     }
-    session.answer(SCHEMA, view.envelope, body, lambda printer: _show(printer, row, lineage))
+    session.answer(
+        SCHEMA, view.envelope, body, lambda printer: _show(printer, row, made, proof, looks)
+    )
 
 
 def _check_status(status: str) -> None:
@@ -138,18 +178,6 @@ def _wanted(row: TodoRow, status: str | None, everything: bool) -> bool:
     return everything or not row.todo.finished
 
 
-def _lineage(todo_id: str, parents: dict[str, tuple[str, ...]]) -> list[str]:
-    """Everything a todo comes from, nearest first."""
-    found: list[str] = []
-    waiting = list(parents[todo_id])
-    while waiting:
-        ref = waiting.pop(0)
-        if ref not in found:
-            found.append(ref)
-            waiting += parents[ref]
-    return found
-
-
 def _table(printer: Printer, rows: list[TodoRow]) -> None:
     printer.table(
         ("id", "status", "priority", "holder", "title"),
@@ -166,7 +194,9 @@ def _table(printer: Printer, rows: list[TodoRow]) -> None:
     )
 
 
-def _show(printer: Printer, row: TodoRow, lineage: list[str]) -> None:
+def _show(
+    printer: Printer, row: TodoRow, made: tuple[Made, ...], proof: Proof, looks: list[Observation]
+) -> None:
     todo = row.todo
     printer.line(f"{todo.id} {row.display_status} {todo.priority} {todo.kind}: {todo.title}")
     printer.line(f"version {todo.version}, epoch {todo.lease_epoch}, for {todo.role}")
@@ -184,13 +214,6 @@ def _show(printer: Printer, row: TodoRow, lineage: list[str]) -> None:
     for name, value in facts:
         if value:
             printer.line(f"{name}: {value}")
-    for item in todo.evidence:
-        read = f", {item.result}" if item.result else ""
-        printer.line(f"evidence: {item.path} sha256={item.sha256}{read}")
-    origin = todo.origin
-    printer.line(
-        f"origin: {origin.actor_kind} {origin.actor_agent_id}, {origin.event_id}, "
-        f"{format_time(todo.added_at)}"
-    )
-    if lineage:
-        printer.line(f"comes from: {' <- '.join(lineage)}")
+    show_looks(printer, todo.waiting_on, looks)
+    show_proof(printer, proof)
+    show_origins(printer, made)

@@ -70,8 +70,8 @@ def wait(session: Session, /, *, todo_id: str, fact: str, every: timedelta, reas
             next=f"loopx todo wait {todo_id} --on ci (or review, or source:ID)",
             value=fact,
         )
-    from loopx_kernel.cli.goal_rules import build
     from loopx_kernel.domain.records import WaitingOn
+    from loopx_kernel.workspace.goal_words import build
 
     rhythm = int(every.total_seconds())
     on = build(WaitingOn, {"kind": kind, "ref": ref, "every_seconds": rhythm})
@@ -87,18 +87,34 @@ def wait(session: Session, /, *, todo_id: str, fact: str, every: timedelta, reas
 
 @click.command("reopen", cls=Command, example="loopx todo reopen T3")
 @click.argument("todo_id", metavar="ID")
+@click.option("--reason", metavar="TEXT", help="A person reopens it; signed.")
+@click.option("--dry-run", is_flag=True, help="With --reason: show what would be signed.")
 @click.pass_obj
-def reopen(session: Session, /, *, todo_id: str) -> None:
-    """Put a blocked, waiting or deferred todo back to open."""
+def reopen(session: Session, /, *, todo_id: str, reason: str | None, dry_run: bool) -> None:
+    """Put a blocked, waiting or deferred todo back to open.
+
+    A worker ends a wait only after somebody looked at what is waited for, a person always.
+    """
     from loopx_kernel.domain.aside import ReopenTodo
 
     workspace = session.writing()
-    done = workspace.todos.reopen(
-        session.goal_id(workspace),
-        session.agent(),
-        ReopenTodo(todo_id=todo_id),
-        event_id=session.options.event_id,
-    )
+    goal_id, event_id = session.goal_id(workspace), session.options.event_id
+    if reason is None:
+        asked = ReopenTodo(todo_id=todo_id)
+        done = workspace.todos.reopen(goal_id, session.agent(), asked, event_id=event_id)
+    else:
+        from loopx_kernel.cli.person import decide
+
+        said = ReopenTodo(todo_id=todo_id, reason=reason)
+        made = decide(
+            session,
+            workspace,
+            lambda owner: workspace.todos.reopen_by_person(goal_id, owner, said, event_id=event_id),
+            dry_run=dry_run,
+        )
+        if made is None:
+            return
+        done = made
     todo = done.state.todo(todo_id)
     session.done(workspace, done, f"{todo_id} is open again", todo=todo)
 

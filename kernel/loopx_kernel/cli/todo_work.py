@@ -101,6 +101,7 @@ def release(session: Session, /, *, todo_id: str, version: int, epoch: int) -> N
 
 def _hand_in(wrapped: Callable[..., Any]) -> Callable[..., Any]:
     for option in (
+        click.option("--turn", metavar="ID", help="Your turn: this is one of its three parts."),
         click.option("--epoch", type=int, metavar="N", help="The lease's epoch."),
         click.option("--version", type=int, metavar="N", help="The version you read."),
         click.option("--note", default="", metavar="TEXT", help="One line on what was done."),
@@ -141,7 +142,7 @@ def complete(
         _update(session, workspace, todo_id, complete=True, **values)
         return
     from loopx_kernel.cli.person import decide
-    from loopx_kernel.domain.todo import FinishHumanTodo
+    from loopx_kernel.domain.handin import FinishHumanTodo
 
     goal_id = session.goal_id(workspace)
     asked = FinishHumanTodo(todo_id=todo_id, reason=reason)
@@ -149,7 +150,11 @@ def complete(
         session,
         workspace,
         lambda owner: workspace.todos.finish_human(
-            goal_id, owner, asked, event_id=session.options.event_id
+            goal_id,
+            owner,
+            asked,
+            evidence=values["evidence"],
+            event_id=session.options.event_id,
         ),
         dry_run=dry_run,
     )
@@ -167,6 +172,8 @@ def _update(
     evidence: tuple[str, ...],
     **values: Any,
 ) -> None:
+    from loopx_kernel.domain.state import open_escalations
+
     goal_id = session.goal_id(workspace)
     done = workspace.todos.update(
         goal_id,
@@ -179,12 +186,17 @@ def _update(
     )
     todo = done.state.todo(todo_id)
     proof = "" if todo.proven else " (unproven: no report that a machine can read)"
+    sentence = f"{todo.id} is {todo.status}{proof}"
+    asked = next((e for e in open_escalations(done.state, todo.id)), None)
+    if complete and asked is not None:
+        sentence = f"{todo.id} is not done, and {asked.id} asks a person: {asked.detail}"
     session.done(
         workspace,
         done,
-        f"{todo.id} is {todo.status}{proof}",
+        sentence,
         todo=todo,
         lease=lease_of(goal_id, todo),
+        escalation=asked,
     )
 
 

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from loopx_kernel.views.envelope import Envelope
     from loopx_kernel.views.goal import GoalView, TodoRow
     from loopx_kernel.workspace import Workspace
+    from loopx_kernel.workspace.evidence import EvidenceRow, Statement
+    from loopx_kernel.workspace.lineage import Made
 
 LEASE_SCHEMA = "task_lease_v0"
 
@@ -40,6 +42,38 @@ def todo_value(row: TodoRow) -> dict[str, Any]:
         "gated_by": list(row.gated_by),
         "needs": list(row.needs),
         "damaged": row.damaged,
+    }
+
+
+def statement_value(statement: Statement | None) -> dict[str, Any] | None:
+    """The statement as its file should be, and how the file stands."""
+    if statement is None:
+        return None
+    found = {"file": statement.file.level, "found_sha256": statement.file.found_digest}
+    return statement.record | found
+
+
+def evidence_value(row: EvidenceRow) -> dict[str, Any]:
+    """A file handed in, with what became of it and of its copy."""
+    basis = "told" if row.evidence.result is None else "read"
+    now = {"basis": basis, "since": row.since, "copy": row.copy}
+    return row.evidence.model_dump(mode="json") | now
+
+
+def origin_value(made: Made) -> dict[str, Any]:
+    """A todo, what it comes from, and the event that made it."""
+    event = made.event.event
+    return {
+        "todo_id": made.todo.id,
+        "title": made.todo.title,
+        "from": list(made.todo.lineage_todo_ids),
+        "facts": list(made.facts),
+        "event_id": event.event_id,
+        "seq": event.seq,
+        "event_type": event.event_type,
+        "recorded_at": event.recorded_at,
+        "actor_kind": event.actor_kind,
+        "actor_agent_id": event.actor_agent_id,
     }
 
 
@@ -112,8 +146,14 @@ def status_value(view: GoalView, gate_rules: tuple[str, ...]) -> dict[str, Any]:
         "todos": dict(view.counts),
         "quota": quota_value(view.contract.quota),
         "leases": view.leases,
+        "warnings": view.warnings,
         "sources": view.sources,
         "completion": completion_value(view.completion),
+        "files": {
+            "missing": view.reads.missing_files,
+            "behind": view.reads.behind_files,
+            "missing_evidence": view.reads.missing_evidence,
+        },
     }
 
 

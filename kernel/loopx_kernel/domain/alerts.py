@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 from loopx_kernel.domain.event import Event
-from loopx_kernel.domain.record import Count
 from loopx_kernel.domain.records import Alert
+from loopx_kernel.domain.runs import Runs, adding, holds
 from loopx_kernel.errors import LoopxError
 
 MAX_ALERTS = 200
-Runs: TypeAlias = tuple[tuple[Count, Count], ...]
-"""Numbers in rising order, as first and last of each unbroken run."""
 
 
 def noted(alerts: Sequence[Alert], idle: Runs, event: Event, error: LoopxError) -> dict[str, Any]:
@@ -26,22 +23,16 @@ def noted(alerts: Sequence[Alert], idle: Runs, event: Event, error: LoopxError) 
         seq=event.seq,
         event_id=event.event_id,
         event_type=event.event_type,
+        actor_agent_id=event.actor_agent_id,
         code=error.code,
         message=error.message,
     )
-    return {"alerts": (*alerts, alert)[-MAX_ALERTS:], "idle": _with(idle, event.seq)}
+    return {"alerts": (*alerts, alert)[-MAX_ALERTS:], "idle": adding(idle, event.seq)}
 
 
 def fault_at(alerts: Sequence[Alert], idle: Runs, seq: int) -> str | None:
     """Why the line ``seq`` had no effect; ``None`` where it had one."""
-    place = bisect_right(idle, seq, key=lambda run: run[0])
-    if place == 0 or seq > idle[place - 1][1]:
+    if not holds(idle, seq):
         return None
     kept = next((alert.message for alert in alerts if alert.seq == seq), None)
     return kept or "it had no effect; so many came after it that the reason is not kept"
-
-
-def _with(idle: Runs, seq: int) -> Runs:
-    if idle and idle[-1][1] == seq - 1:
-        return (*idle[:-1], (idle[-1][0], seq))
-    return (*idle, (seq, seq))

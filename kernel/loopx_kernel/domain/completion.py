@@ -8,9 +8,17 @@ from datetime import datetime
 from typing import Literal
 
 from loopx_kernel.domain.freshness import SourceReading
+from loopx_kernel.domain.landing import is_unproven
 from loopx_kernel.domain.needs_you import Reads
 from loopx_kernel.domain.records import Todo
-from loopx_kernel.domain.state import GoalState, waiting_gates
+from loopx_kernel.domain.records_of_work import Observation
+from loopx_kernel.domain.standing import gaps, worked_seq
+from loopx_kernel.domain.state import (
+    GoalState,
+    open_escalations,
+    open_obligations,
+    waiting_gates,
+)
 
 SOURCE = "validated_goal_closure"
 ListSource = Literal["journal", "prose"]
@@ -18,7 +26,8 @@ ListSource = Literal["journal", "prose"]
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One condition of completion; ``count`` and ``ids`` say what stands in the way."""
+    """One condition of completion; ``count`` and ``ids`` say what stands in the way. The count is
+    more than the ids where facts are so many that the oldest are not named any more."""
 
     gate: Literal[1, 2]
     check: str
@@ -56,14 +65,11 @@ def derive(
 
 def _the_list(state: GoalState, now: datetime, source: ListSource) -> Iterable[Check]:
     todos = list(state.todos.values())
-    finished = sum(todo.finished for todo in todos)
-    loose = tuple(t.id for t in todos if t.status == "superseded" and not _ends_well(state, t))
+    loose = tuple(t.id for t in todos if t.status == "superseded" and not state.has_ended(t.id))
     unfinished = tuple(t.id for t in todos if not t.finished)
     yield _check(1, "list_source", () if source == "journal" else (source,))
     yield _check(1, "list_declared", () if state.rules is not None else ("absent",))
-    yield Check(
-        1, "count_total", finished == len(todos) and not loose, len(unfinished), unfinished + loose
-    )
+    yield _check(1, "count_total", unfinished + loose)
     for status in ("open", "claimed", "waiting", "blocked", "deferred"):
         yield _check(1, f"{status}_zero", _ids(todos, status))
     overdue = tuple(
@@ -77,15 +83,20 @@ def _the_other_books(
 ) -> Iterable[Check]:
     waiting = [t for t in state.todos.values() if t.status == "waiting" and t.waiting_on]
     for check, kind in (("observations", "source"), ("ci", "ci"), ("review", "review")):
-        ids = (t.id for t in waiting if t.waiting_on and t.waiting_on.kind == kind)
-        yield _check(2, check, tuple(ids))
+        ids = [t.id for t in waiting if t.waiting_on and t.waiting_on.kind == kind]
+        ids += [seen.ref for seen in state.observations.values() if _is_owed(state, seen, kind)]
+        yield _check(2, check, tuple(ids), more=state.unproven.get(kind, 0))
     successors = [t for t in state.todos.values() if t.lineage_todo_ids and not t.finished]
     blocked = tuple(t.id for t in successors if t.status in ("blocked", "deferred"))
     runnable = tuple(t.id for t in successors if t.id not in blocked)
     yield _check(2, "runnable_successor", runnable)
     yield _check(2, "blocked_successor", blocked)
-    yield _check(2, "acceptance", _acceptance_gaps(state))
+    yield _check(2, "acceptance", gaps(state, reads.seen))
+    yield _check(2, "obligations", tuple(duty.id for duty in open_obligations(state)))
     yield _check(2, "gates", tuple(gate.id for gate in waiting_gates(state)))
+    yield _check(2, "escalations", tuple(one.id for one in open_escalations(state)))
+    open_turns = (turn.id for turn in state.turns.values() if turn.status == "open")
+    yield _check(2, "turns_closed", tuple(open_turns))
     yield _check(2, "integrity", _integrity(state, reads))
     yield _check(2, "sources", _unread(state, sources))
 
@@ -93,23 +104,19 @@ def _the_other_books(
 def _unread(state: GoalState, sources: Iterable[SourceReading]) -> tuple[str, ...]:
     """Required sources without a good reading after the last change of work. Their age
     does not count here, so the verdict does not decay with the clock."""
-    worked = max((todo.seq for todo in state.todos.values()), default=0)
+    worked = worked_seq(state)
     return tuple(
         source.id
         for source in sources
         if source.required and source.enabled and not source.on_demand
         if source.last_success_at is None
-        or source.last_success_at != source.checked_at
+        or source.read_status not in ("read", "no_change")
         or state.sources[source.id].seq < worked
     )
 
 
-def _acceptance_gaps(state: GoalState) -> tuple[str, ...]:
-    """Items without a pass. Passing needs the kernel's own run or a person's signature,
-    and neither is recorded yet; a goal without a required item waits for a signature."""
-    items = state.rules.acceptance if state.rules is not None else ()
-    required = tuple(item.id for item in items if not item.optional)
-    return required or ("by_hand",)
+def _is_owed(state: GoalState, seen: Observation, kind: str) -> bool:
+    return seen.kind == kind and is_unproven(state, seen)
 
 
 def _integrity(state: GoalState, reads: Reads) -> tuple[str, ...]:
@@ -119,17 +126,10 @@ def _integrity(state: GoalState, reads: Reads) -> tuple[str, ...]:
     return (*(item.path for item in reads.damage), *drift, *tail, *lines)
 
 
-def _ends_well(state: GoalState, todo: Todo) -> bool:
-    seen = set()
-    while todo.status == "superseded" and todo.superseded_by and todo.id not in seen:
-        seen.add(todo.id)
-        todo = state.todos[todo.superseded_by]
-    return todo.status in ("done", "cancelled")
-
-
 def _ids(todos: Iterable[Todo], status: str) -> tuple[str, ...]:
     return tuple(todo.id for todo in todos if todo.status == status)
 
 
-def _check(gate: Literal[1, 2], name: str, ids: tuple[str, ...]) -> Check:
-    return Check(gate, name, not ids, len(ids), ids)
+def _check(gate: Literal[1, 2], name: str, ids: tuple[str, ...], *, more: int = 0) -> Check:
+    count = len(ids) + more
+    return Check(gate, name, not count, count, ids)

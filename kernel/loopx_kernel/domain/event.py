@@ -13,11 +13,13 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any, Generic, Literal, TypeVar
 
-from loopx_kernel.clock import Reading, format_time
-from loopx_kernel.domain.record import Count, Hex, Int, Name, Record, Time
+from loopx_kernel.clock import Reading, format_time, parse_time
+from loopx_kernel.domain.record import Count, Hex, Int, Name, Record, SpelledTime, Time
 
 EVENT_SCHEMA = "loopx_event_v1"
 WORKSPACE_JOURNAL = "_workspace"
+KERNEL_ID = "loopx"
+"""What the kernel is called in the lines that code writes."""
 
 ActorKind = Literal["owner", "agent", "code"]
 OWNER: frozenset[ActorKind] = frozenset({"owner"})
@@ -31,6 +33,7 @@ Problem = Literal[
     "not_yet_valid",
     "expired",
     "wrong_level",
+    "outside",
     "borrowed_name",
 ]
 Level = Literal["none", "software", "passphrase", "confirmed", "presence"]
@@ -60,10 +63,15 @@ class Witness(Record):
 class Signed(Record):
     """What makes a line a person's: when, about what, seen from where, and the SSHSIG."""
 
-    signed_at: Time
+    signed_at: SpelledTime
     object: ObjectRef
     witnessed: Witness
     signature: str
+
+    @property
+    def moment(self) -> datetime:
+        """When it was signed, as its line says; UTC."""
+        return parse_time(self.signed_at)
 
 
 class Event(Record):
@@ -101,6 +109,7 @@ class Verdict:
 
     ``signer`` and ``fingerprint`` stand as soon as they are known. ``level`` is
     ``none`` unless ``ok``; ``why`` adds a reason to ``bad_signature``.
+    ``verified`` tells that a hardware key checked a PIN or a finger besides the touch.
     """
 
     ok: bool
@@ -109,6 +118,7 @@ class Verdict:
     level: Level = "none"
     problem: Problem | None = None
     why: str | None = None
+    verified: bool = False
 
 
 UNSIGNED = Verdict(ok=False, problem="unsigned")
@@ -150,15 +160,32 @@ class Context:
 
 
 @dataclass(frozen=True, slots=True)
+class Abroad:
+    """The other machine a lease was taken on or renewed last, its boot, and when; UTC."""
+
+    host_id: str
+    boot_id: str
+    renewed_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class LiveLease:
-    """A live lease as the workspace sees it, for comparing scopes; ``repo`` is a real path."""
+    """A live lease as the workspace sees it, for comparing scopes; ``repo`` is a real path.
+    Times are UTC. ``abroad`` is set where another machine's clocks judge it."""
 
     goal_id: str
     todo_id: str
     owner: str
     repo: str
     write_scopes: tuple[str, ...]
+    acquired_at: datetime
     expires_at: datetime
+    abroad: Abroad | None = None
+
+    @property
+    def place(self) -> str:
+        """The todo it is on, with its goal."""
+        return f"{self.goal_id}/{self.todo_id}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,12 +233,13 @@ def statement(
     goal_id: str,
     event_type: str,
     actor: Actor,
-    signed_at: datetime,
+    signed_at: datetime | str,
     payload: Mapping[str, Any],
     object_ref: ObjectRef,
     witnessed: Witness,
 ) -> dict[str, Any]:
-    """The statement whose RFC 8785 form is signed. ``payload`` is the asked part."""
+    """The statement whose RFC 8785 form is signed. ``payload`` is the asked part; ``signed_at``
+    a moment, or its text as it stands in a line."""
     return {
         "workspace_id": workspace_id,
         "event_id": event_id,
@@ -219,7 +247,7 @@ def statement(
         "event_type": event_type,
         "actor_kind": actor.kind,
         "actor_agent_id": actor.id,
-        "signed_at": format_time(signed_at),
+        "signed_at": signed_at if isinstance(signed_at, str) else format_time(signed_at),
         "payload": dict(payload),
         "object": object_ref.model_dump(mode="json"),
         "witnessed": witnessed.model_dump(mode="json"),

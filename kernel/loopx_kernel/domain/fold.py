@@ -7,28 +7,39 @@ stays in the journal, has no effect, and raises an alert.
 
 from __future__ import annotations
 
+import contextlib
 from importlib import import_module
 from typing import Any
 
 from pydantic import ValidationError
 
 from loopx_kernel.domain.alerts import noted
-from loopx_kernel.domain.event import UNSIGNED, Event, EventType, Facts, Verdict
+from loopx_kernel.domain.event import UNSIGNED, Event, EventType, Facts, Verdict, asked
+from loopx_kernel.domain.hot import let_go
 from loopx_kernel.domain.state import GoalState
+from loopx_kernel.domain.times import with_time
 from loopx_kernel.errors import Conflict, Denied, LoopxError, UsageError
 
 # A noun's module is imported when the first of its events occurs.
 _MODULES = {
     "goal": ("goal",),
-    "todo": ("todo", "lease", "aside", "drift"),
+    "todo": ("todo", "handin", "lease", "aside", "drift", "turn_end", "cancel"),
     "lease": ("lease",),
     "gate": ("gate",),
     "spend": ("quota",),
-    "source": ("source",),
+    "source": ("source", "source_host"),
     "handoff": ("handoff",),
+    "turn": ("turn", "turn_settle", "turn_end", "withdrawal"),
     "drift": ("drift",),
+    "objective": ("objective",),
+    "replan": ("replan", "propose"),
+    "rules": ("patched_rules",),
     "damage": ("repair",),
+    "escalation": ("escalation",),
     "file": ("rebuilt",),
+    "observation": ("observation",),
+    "acceptance": ("acceptance",),
+    "work": ("acceptance",),
 }
 _SIGNATURE = {
     "unsigned": "it carries no signature",
@@ -37,9 +48,11 @@ _SIGNATURE = {
     "revoked": "it is signed with a key that was revoked before",
     "not_yet_valid": "it is signed with a key that was not valid yet",
     "expired": "it is signed with a key that was no longer valid",
-    "wrong_level": "the rule asks for a stronger key",
+    "outside": "it is signed with a key that does not stand in the file LOOPX_OWNERS names",
+    "wrong_level": "its hardware key was not touched for it",
 }
-_DENIED = dict.fromkeys(("revoked", "not_yet_valid", "expired"), "unknown_signer") | {
+_GONE = ("revoked", "not_yet_valid", "expired", "outside")
+_DENIED = dict.fromkeys(_GONE, "unknown_signer") | {
     "unsigned": "unsigned",
     "bad_signature": "bad_signature",
     "unknown_signer": "unknown_signer",
@@ -50,10 +63,10 @@ _TABLE: dict[str, EventType[GoalState, Any]] = {}
 # Windows and lease lengths are added to a line's time; nearer the ends of the
 # calendar that would overflow.
 EARLIEST_YEAR, LATEST_YEAR = 1970, 9000
-_OBJECTS = ("todo_id", "gate_id", "effect_ref")
+_OBJECTS = ("todo_id", "gate_id", "obligation_id", "escalation_id", "effect_ref")
 
 LISTED = frozenset({"todo", "lease", "handoff", "drift", "damage"})
-"""Nouns whose events change the rendered state file."""
+"""Nouns whose events, or parts, change the rendered state file."""
 
 
 def event_type(name: str) -> EventType[GoalState, Any]:
@@ -67,10 +80,37 @@ def event_type(name: str) -> EventType[GoalState, Any]:
     return _TABLE[name]
 
 
+def types_named(prefix: str) -> tuple[str, ...]:
+    """The types that begin so: ``todo.``, ``gate.r``; of one that is a type itself, it alone."""
+    nouns = [noun for noun in _MODULES if noun.startswith(prefix) or prefix.startswith(f"{noun}.")]
+    for noun in nouns:
+        with contextlib.suppress(UsageError):
+            event_type(f"{noun}.")
+    if prefix in _TABLE:
+        return (prefix,)
+    return tuple(name for name in _TABLE if name.startswith(prefix))
+
+
 def normalise(name: str, payload: dict[str, Any]) -> dict[str, Any]:
-    """A decided payload as JSON values, with every key the type has and no ``None``."""
+    """A decided payload as JSON values, with every key the type has and no ``None``; its parts
+    with the keys they were given."""
     kind = event_type(name)
-    return parse(kind, payload).model_dump(mode="json", exclude_none=True)  # type: ignore[no-any-return]
+    values: dict[str, Any] = parse(kind, payload).model_dump(mode="json", exclude_none=True)
+    return _with_parts(kind, values, payload)
+
+
+def _with_parts(
+    kind: EventType[Any, Any], values: dict[str, Any], payload: dict[str, Any]
+) -> dict[str, Any]:
+    if payload.get("parts"):
+        values["parts"] = [_normal_part(kind, part) for part in payload["parts"]]
+    return values
+
+
+def _normal_part(kind: EventType[Any, Any], part: dict[str, Any]) -> dict[str, Any]:
+    inner, rest = _part(kind, part)
+    values = parse(inner, rest).model_dump(mode="json", exclude_none=True, exclude_unset=True)
+    return {"type": inner.name} | _with_parts(inner, values, rest)
 
 
 def parse(kind: EventType[Any, Any], payload: dict[str, Any]) -> Any:
@@ -103,14 +143,30 @@ def _checked(state: GoalState, name: str, payload: dict[str, Any], facts: Facts)
     parsed = parse(kind, payload)
     kind.check(state, parsed, facts)
     # Last: whoever comes second is told what was decided, and only else that it changed.
-    _check_object(state, payload, facts)
+    _check_object(state, kind, payload, facts)
+    if payload.get("parts"):
+        _through_parts(kind.evolve(state, parsed, facts), kind, payload, facts, checking=True)
+    return parsed
+
+
+def _through_parts(
+    state: GoalState,
+    kind: EventType[Any, Any],
+    payload: dict[str, Any],
+    facts: Facts,
+    *,
+    checking: bool = False,
+) -> GoalState:
+    """The state after the parts of an event. Each finds the state as the event and the parts
+    before it left it; so does a part of a part."""
     for part in payload.get("parts", ()):
         inner, rest = _part(kind, part)
         values = parse(inner, rest)
-        inner.check(state, values, facts)
-        # A part finds the state as the parts before it left it.
-        state = inner.evolve(state, values, facts)
-    return parsed
+        if checking:
+            inner.check(state, values, facts)
+        after = inner.evolve(state, values, facts)
+        state = _through_parts(after, inner, rest, facts, checking=checking)
+    return state
 
 
 def check_actor(kind: EventType[Any, Any], facts: Facts) -> None:
@@ -128,7 +184,7 @@ def check_actor(kind: EventType[Any, Any], facts: Facts) -> None:
         if facts.verdict.problem == "borrowed_name":
             raise Denied(
                 "unsigned",
-                f"{kind.name} names {facts.actor.id}, a person, as its {facts.actor.kind}",
+                f"{kind.name} by {facts.actor.kind} {facts.actor.id} names a person, unsigned",
                 next="loopx owner list",
                 event_type=kind.name,
             )
@@ -150,12 +206,16 @@ def check_actor(kind: EventType[Any, Any], facts: Facts) -> None:
         )
 
 
-def _check_object(state: GoalState, payload: dict[str, Any], facts: Facts) -> None:
-    """A person's act is about the object it changes, in the version they looked at."""
+def _check_object(
+    state: GoalState, kind: EventType[Any, Any], payload: dict[str, Any], facts: Facts
+) -> None:
+    """A person's act is about the object it changes, in the version they looked at. What the
+    kernel numbers at the append was not there to be looked at."""
     signed = facts.signed
     if facts.actor.kind != "owner" or signed is None:
         return
-    changed = next((payload[key] for key in _OBJECTS if key in payload), state.goal_id)
+    named = asked(kind, payload)
+    changed = next((named[key] for key in _OBJECTS if key in named), state.goal_id)
     if signed.object.id != changed:
         raise Conflict(
             "stale_decision",
@@ -208,16 +268,20 @@ def evolve(state: GoalState, event: Event, verdict: Verdict = UNSIGNED) -> GoalS
     except LoopxError as error:
         return _alerted(state, event, error).model_copy(update=moved)
     kind = event_type(event.event_type)
-    after = kind.evolve(state, parsed, facts)
-    for part in event.payload.get("parts", ()):
-        inner, rest = _part(kind, part)
-        after = inner.evolve(after, parse(inner, rest), facts)
-    moved["latest_at"] = state.not_before(event.recorded_at)
-    if kind.changes_work and not _is_idle_read(event):
+    after = _through_parts(kind.evolve(state, parsed, facts), kind, event.payload, facts)
+    moved["times"] = with_time(state.times, event.seq, event.recorded_at)
+    latest = state.not_before(event.recorded_at)
+    if kind.changes_work and not _is_idle_look(event):
         moved["changed_at"] = event.recorded_at
-    if event.event_type.partition(".")[0] in LISTED:
+    if _is_listed(event.event_type, event.payload):
         moved |= {"list_seq": event.seq, "list_at": event.recorded_at}
-    return after.model_copy(update=moved)
+    return let_go(state, after, latest).model_copy(update=moved)
+
+
+def _is_listed(name: str, payload: dict[str, Any]) -> bool:
+    if name.partition(".")[0] in LISTED:
+        return True
+    return any(_is_listed(part["type"], part) for part in payload.get("parts", ()))
 
 
 def _check_goal(state: GoalState, event: Event) -> None:
@@ -229,7 +293,12 @@ def _check_goal(state: GoalState, event: Event) -> None:
         )
 
 
-def _is_idle_read(event: Event) -> bool:
+def _is_idle_look(event: Event) -> bool:
+    """A look at something outside that changed nothing here."""
+    if event.payload.get("parts"):
+        return False
+    if event.event_type == "observation.recorded":
+        return True
     return event.event_type == "source.read" and event.payload.get("status") != "read"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from loopx_kernel.clock import Reading
-from loopx_kernel.domain.event import Context, LiveLease
+from loopx_kernel.domain.event import Abroad, Context, LiveLease
 from loopx_kernel.domain.records import Lease, Todo
 from loopx_kernel.domain.scope import overlap
 from loopx_kernel.domain.state import GoalState, is_live
@@ -72,6 +72,13 @@ def check_next_version(todo: Todo, version: int) -> None:
         raise version_mismatch(todo, version - 1)
 
 
+def ended(lease: Lease | None, status: str, version: int, seq: int) -> Lease | None:
+    """The same lease, no longer active; ``status`` is why."""
+    if lease is None:
+        return None
+    return lease.model_copy(update={"status": status, "version": version, "seq": seq})
+
+
 def live_leases(state: GoalState, reading: Reading, repo: str) -> tuple[LiveLease, ...]:
     """The leases of this goal that hold at this reading; ``repo`` is its real path."""
     return tuple(
@@ -81,11 +88,19 @@ def live_leases(state: GoalState, reading: Reading, repo: str) -> tuple[LiveLeas
             owner=todo.lease.owner,
             repo=repo,
             write_scopes=todo.lease.write_scopes,
+            acquired_at=todo.lease.acquired_at,
             expires_at=todo.lease.expires_at,
+            abroad=_abroad(todo.lease, reading),
         )
         for todo in state.todos.values()
         if todo.lease is not None and is_live(todo.lease, reading)
     )
+
+
+def _abroad(lease: Lease, reading: Reading) -> Abroad | None:
+    if not lease.host_id or lease.host_id == reading.host_id:
+        return None
+    return Abroad(lease.host_id, lease.boot_id, lease.renewed_at)
 
 
 def holder_of_scope(
@@ -121,7 +136,7 @@ def _refuse_overlap(state: GoalState, todo: Todo, repo: str, leases: Iterable[Li
         return
     lease, clash = found
     own = lease.goal_id == state.goal_id
-    raise _clash(clash, lease.owner, lease.todo_id if own else f"{lease.goal_id}/{lease.todo_id}")
+    raise _clash(clash, lease.owner, lease.todo_id if own else lease.place)
 
 
 def _clash(clash: tuple[str, str], holder: str, where: str) -> Conflict:

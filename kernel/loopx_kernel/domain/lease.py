@@ -4,23 +4,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Annotated, Any
 
-from loopx_kernel.clock import Reading, format_time
+from pydantic import Field
+
+from loopx_kernel.clock import Reading
 from loopx_kernel.domain.event import AGENT, OWNER, Context, Draft, EventType, Facts
 from loopx_kernel.domain.holding import (
     check_next_version,
+    ended,
     must_hold,
     no_foreign_overlap,
     no_overlap,
     version_mismatch,
 )
-from loopx_kernel.domain.quota import frees_at, is_exhausted
 from loopx_kernel.domain.record import Count, Int, Name, Record, Time
 from loopx_kernel.domain.records import Lease, Todo
-from loopx_kernel.domain.state import GoalState, is_live
-from loopx_kernel.domain.work import hindrance
-from loopx_kernel.errors import Conflict, Denied, Fenced, UsageError
+from loopx_kernel.domain.state import GoalState, is_live, ran_out_by_wall_clock
+from loopx_kernel.domain.taking import check_active, check_may_work, held
+from loopx_kernel.errors import Fenced, UsageError
 
 LONGEST_SECONDS = 86400
 
@@ -54,11 +56,12 @@ class ReleaseLease:
 
 
 class ClockFacts(Record):
-    """The clocks the holder saw; ``boot_ms`` is milliseconds since that host's boot."""
+    """The clocks the holder saw; ``boot_ms`` is milliseconds since that host's boot. The end of
+    a lease is added to it, so it is smaller than other numbers may be."""
 
     host_id: str = ""
     boot_id: str = ""
-    boot_ms: Int | None = None
+    boot_ms: Annotated[Int, Field(ge=-(2**52), le=2**52)] | None = None
 
     def reading(self, at: datetime) -> Reading:
         """The reading these facts stand for."""
@@ -104,12 +107,7 @@ def decide(
         payload = _next(todo, todo.lease_epoch)
         return Draft("todo.released", payload, todo.id)
     ttl = _ttl(state, command.ttl_seconds)
-    clock = {
-        "host_id": context.reading.host_id,
-        "boot_id": context.reading.boot_id,
-        "boot_ms": _milliseconds(context.reading.boot_seconds),
-    }
-    until = {"expires_at": context.now + ttl, "clock": clock}
+    until = {"expires_at": context.now + ttl, "clock": clock_facts(context.reading)}
     if isinstance(command, RenewLease):
         must_hold(todo, context.actor.id, command.version, command.epoch)
         no_foreign_overlap(state, todo, context)
@@ -137,6 +135,15 @@ def _ttl(state: GoalState, seconds: int | None) -> timedelta:
     return timedelta(seconds=chosen)
 
 
+def clock_facts(reading: Reading) -> dict[str, Any]:
+    """What the clocks showed, as a line holds it."""
+    return {
+        "host_id": reading.host_id,
+        "boot_id": reading.boot_id,
+        "boot_ms": _milliseconds(reading.boot_seconds),
+    }
+
+
 def _milliseconds(seconds: float | None) -> int | None:
     return None if seconds is None else int(seconds * 1000)
 
@@ -145,25 +152,10 @@ def _check_claimed(state: GoalState, payload: Claimed, facts: Facts) -> None:
     todo = state.todo(payload.todo_id)
     reading = payload.clock.reading(facts.at)
     check_next_version(todo, payload.version)
-    if state.status != "active":
-        raise Denied(
-            "goal_paused",
-            f"{state.goal_id} is {state.status}: nothing new is started",
-            next=f"loopx goal resume --goal {state.goal_id}",
-            goal_id=state.goal_id,
-        )
+    check_active(state)
     if todo.lease is not None and is_live(todo.lease, reading):
-        raise _held(todo.lease, todo.id, facts.actor.id)
-    stop = hindrance(state, todo, reading, facts.actor.id)
-    if stop is not None:
-        raise _may_not(todo, stop.code, stop.message)
-    if is_exhausted(state, facts.at):
-        raise Denied(
-            "quota_exhausted",
-            f"No slot is left in the {state.the_rules.quota.window_hours} h window",
-            next="loopx quota status",
-            frees_at=str(frees_at(state, facts.at)),
-        )
+        raise held(todo.lease, todo.id, facts.actor.id)
+    check_may_work(state, todo, reading, facts)
     if payload.lease_epoch != todo.lease_epoch + 1:
         raise Fenced(
             "stale_epoch",
@@ -178,45 +170,16 @@ def _check_claimed(state: GoalState, payload: Claimed, facts: Facts) -> None:
             next=f"loopx todo show {todo.id}",
             todo_id=todo.id,
         )
-    _check_length(payload.expires_at, facts.at)
+    _check_length(todo.id, payload.expires_at, facts.at)
     no_overlap(state, todo, reading)
 
 
-def _held(lease: Lease, todo_id: str, agent_id: str) -> Conflict:
-    own = lease.owner == agent_id
-    renew = f"loopx todo renew {todo_id} --version {lease.version} --epoch {lease.lease_epoch}"
-    who = "You hold" if own else f"{lease.owner} holds"
-    return Conflict(
-        "lease_held",
-        f"{who} {todo_id} until {format_time(lease.expires_at)}",
-        next=renew if own else "loopx quota should-run",
-        todo_id=todo_id,
-        holder=lease.owner,
-        version=lease.version,
-        lease_epoch=lease.lease_epoch,
-    )
-
-
-def _may_not(todo: Todo, code: str, message: str) -> Denied | UsageError:
-    if code == "gate_pending":
-        return Denied("gate_required", message, next="loopx gate list", todo_id=todo.id)
-    if code == "quota_frozen":
-        return Denied("quota_frozen", message, next="loopx quota should-run", todo_id=todo.id)
-    return UsageError(
-        "illegal_transition",
-        message,
-        next="loopx quota should-run",
-        todo_id=todo.id,
-        status=todo.status,
-    )
-
-
-def _check_length(expires_at: datetime, at: datetime) -> None:
+def _check_length(todo_id: str, expires_at: datetime, at: datetime) -> None:
     if not at < expires_at <= at + timedelta(seconds=LONGEST_SECONDS + 1):
         raise UsageError(
             "invalid_value",
             "A lease ends after it begins and within 24 hours",
-            next="loopx todo claim ID --ttl 15m",
+            next=f"loopx todo claim {todo_id} --ttl 15m",
         )
 
 
@@ -241,13 +204,15 @@ def _lease(todo: Todo, payload: Claimed | Renewed, facts: Facts, acquired: datet
 
 def _evolve_claimed(state: GoalState, payload: Claimed, facts: Facts) -> GoalState:
     todo = state.todo(payload.todo_id)
+    lease = _lease(todo, payload, facts, facts.at)
+    doubtful = ran_out_by_wall_clock(todo.lease, payload.clock.reading(facts.at))
     return state.with_todo(
         todo.model_copy(
             update={
                 "status": "claimed",
                 "version": payload.version,
                 "lease_epoch": payload.lease_epoch,
-                "lease": _lease(todo, payload, facts, facts.at),
+                "lease": lease.model_copy(update={"by_wall_clock": doubtful}),
                 "resume_at": None,
                 "changed_at": facts.at,
                 "seq": facts.seq,
@@ -259,7 +224,7 @@ def _evolve_claimed(state: GoalState, payload: Claimed, facts: Facts) -> GoalSta
 def _check_renewed(state: GoalState, payload: Renewed, facts: Facts) -> None:
     todo = state.todo(payload.todo_id)
     must_hold(todo, facts.actor.id, payload.version - 1, payload.lease_epoch)
-    _check_length(payload.expires_at, facts.at)
+    _check_length(todo.id, payload.expires_at, facts.at)
     no_overlap(state, todo, payload.clock.reading(facts.at))
 
 
@@ -295,13 +260,6 @@ def _evolve_released(state: GoalState, payload: Released, facts: Facts) -> GoalS
             }
         )
     )
-
-
-def ended(lease: Lease | None, status: str, version: int, seq: int) -> Lease | None:
-    """The same lease, no longer active."""
-    if lease is None:
-        return None
-    return lease.model_copy(update={"status": status, "version": version, "seq": seq})
 
 
 def _check_ended(state: GoalState, payload: LeaseEnded, facts: Facts) -> None:

@@ -7,17 +7,28 @@ from datetime import datetime
 from typing import Literal
 
 from loopx_kernel.clock import Reading
+from loopx_kernel.domain.clashes import Clash
 from loopx_kernel.domain.event import LiveLease
 from loopx_kernel.domain.records import Todo
-from loopx_kernel.domain.state import GoalState
+from loopx_kernel.domain.standing import (
+    BY_HAND,
+    RepoSeen,
+    all_finished,
+    gaps,
+    is_accepted,
+    keeps_changing,
+    to_run,
+)
+from loopx_kernel.domain.state import GoalState, open_escalations
 from loopx_kernel.domain.work import hindrance
 
-NeedKind = Literal["gate", "drift", "damage", "escalation", "human_todo", "tick"]
+NeedKind = Literal["gate", "drift", "damage", "escalation", "human_todo", "tick", "acceptance"]
 
 
 @dataclass(frozen=True, slots=True)
 class NeedsYou:
-    """One item for a person. Drift and damage have the id ``drift:<goal>``, ``damage:<goal>``."""
+    """One item for a person. Drift, damage and acceptance have the id ``drift:<goal>``,
+    ``damage:<goal>``, ``accept:<goal>``."""
 
     id: str
     kind: NeedKind
@@ -51,6 +62,10 @@ class Difference:
         }[self.kind]
 
 
+OWNERS_CHANGED = "owners_changed"
+"""Stands for a path where the workspace is not the one this person knew, or not theirs."""
+
+
 @dataclass(frozen=True, slots=True)
 class Damage:
     """Bytes that are not what the journal says. Digests are shown where there are two."""
@@ -63,25 +78,57 @@ class Damage:
     blocks_goal: bool = True
     todo_id: str | None = None
 
+    @property
+    def sentence(self) -> str:
+        """What is wrong, in words."""
+        if self.path == OWNERS_CHANGED:
+            return f"{OWNERS_CHANGED}: {self.reason}"
+        return f"{self.path} is damaged: {self.reason}"
+
+
+@dataclass(frozen=True, slots=True)
+class LostCopy:
+    """Kept bytes of a file handed in that are missing; ``path`` is where they should be, and the
+    todo is empty for a report that nobody waited for."""
+
+    todo_id: str
+    evidence: str
+    path: str
+
+    @property
+    def of(self) -> str:
+        """What it was, in words."""
+        return f"{self.evidence}, evidence of {self.todo_id}" if self.todo_id else self.evidence
+
 
 @dataclass(frozen=True, slots=True)
 class Reads:
     """What was read beside the journal when a projection was made.
 
+    ``missing_files`` are made again from the journal, ``missing_evidence`` are kept copies
+    that only the file which was handed in can give back.
+
     ``repo`` is the real path of the goal's repo; ``neighbours`` are the live
-    leases of the other goals.
+    leases of the other goals, ``clashes`` those that overlap with this goal's. ``fenced``
+    says why this program may not write here. ``seen`` are the goal's files, where something
+    hinges on them. ``unread_lines`` stand in the journal after damage, where nobody reads.
     """
 
     damage: tuple[Damage, ...] = ()
     drift: tuple[Difference, ...] = ()
     drift_since: datetime | None = None
     missing_files: tuple[str, ...] = ()
+    missing_evidence: tuple[LostCopy, ...] = ()
     behind_files: tuple[str, ...] = ()
     repo: str = ""
     repo_present: bool = True
     neighbours: tuple[LiveLease, ...] = ()
+    clashes: tuple[Clash, ...] = ()
+    fenced: str | None = None
+    seen: RepoSeen | None = None
     verified_from: int = 1
     incomplete_tail: bool = False
+    unread_lines: int = 0
 
     @property
     def goal_damage(self) -> tuple[Damage, ...]:
@@ -92,7 +139,7 @@ class Reads:
 def needs_you(state: GoalState, reads: Reads, now: datetime) -> tuple[NeedsYou, ...]:
     """Every gate, drift, damage and human todo of one goal that a person must settle."""
     items = [*_damage(state, reads), *_drift(state, reads), *_gates(state, now)]
-    items += _human_todos(state, now)
+    items += [*_escalations(state), *_human_todos(state, now), *_acceptance(state, reads)]
     return tuple(sorted(items, key=_age))
 
 
@@ -110,7 +157,7 @@ def _damage(state: GoalState, reads: Reads) -> list[NeedsYou]:
             id=f"damage:{state.goal_id}",
             kind="damage",
             goal_id=state.goal_id,
-            question=f"{first.path} is damaged: {first.reason}{digests}",
+            question=f"{first.sentence}{digests}",
             blocks=tuple(item.todo_id for item in reads.damage if item.todo_id),
             since=None,
             asked_by="loopx",
@@ -148,10 +195,26 @@ def _gates(state: GoalState, now: datetime) -> list[NeedsYou]:
             blocks=gate.blocks,
             since=gate.requested_at,
             asked_by=gate.requested_by,
-            next=f"loopx gate approve {gate.id} --goal {state.goal_id}",
+            next=f"loopx gate show {gate.id} --goal {state.goal_id}",
         )
         for gate in state.gates.values()
         if gate.status_at(now) == "pending"
+    ]
+
+
+def _escalations(state: GoalState) -> list[NeedsYou]:
+    return [
+        NeedsYou(
+            id=one.id,
+            kind="escalation",
+            goal_id=state.goal_id,
+            question=f"{one.cause.replace('_', ' ')}: {one.detail}",
+            blocks=(one.todo_id,) if one.todo_id else (),
+            since=one.at,
+            asked_by="loopx",
+            next=f"loopx escalation list --goal {state.goal_id}",
+        )
+        for one in open_escalations(state)
     ]
 
 
@@ -174,6 +237,38 @@ def _human_todos(state: GoalState, now: datetime) -> list[NeedsYou]:
         for todo in state.todos.values()
         if todo.role == "human" and _is_due(state, todo, now)
     ]
+
+
+def _acceptance(state: GoalState, reads: Reads) -> list[NeedsYou]:
+    """Where all is finished, and running acceptance (again) would close nothing."""
+    open_items = gaps(state, reads.seen)
+    waits = state.status == "active" and all_finished(state) and open_items
+    if not waits or to_run(state, reads.seen):
+        return []
+    more = f" (and {len(open_items) - 1} more)" if len(open_items) > 1 else ""
+    return [
+        NeedsYou(
+            id=f"accept:{state.goal_id}",
+            kind="acceptance",
+            goal_id=state.goal_id,
+            question=_not_accepted(state, open_items[0], reads.seen) + more,
+            blocks=(),
+            since=state.changed_at,
+            asked_by="loopx",
+            next=f"loopx accept by-hand --goal {state.goal_id} --reason 'looked at it: it is good'",
+        )
+    ]
+
+
+def _not_accepted(state: GoalState, gap: str, seen: RepoSeen | None) -> str:
+    if gap == BY_HAND:
+        if is_accepted(state) and state.accepted is not None:
+            return f"the files are not those any more that {state.accepted.by} accepted"
+        return "all is finished, and only a person can accept it"
+    if keeps_changing(state, gap, seen):
+        return f"{gap}: running it changes the files it looks at; have git ignore what it writes"
+    result = state.results[gap]
+    return f"{gap} {result.result}: {result.detail}"
 
 
 def _is_due(state: GoalState, todo: Todo, now: datetime) -> bool:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
 from loopx_kernel.domain.canonical import digest
+from loopx_kernel.domain.event import Level
+from loopx_kernel.domain.levels import LEVELS, reaches
 from loopx_kernel.domain.records import Gate
 from loopx_kernel.domain.rules import STANDARD_KINDS, GateRule, is_kind, rule_covers
 from loopx_kernel.domain.scope import check_path
@@ -45,24 +48,10 @@ def permission(
     ``real_paths`` are where the action's paths lead on disk, relative to the repo.
     """
     check_action(action)
-    now = state.not_before(now)
-    write_scope = state.the_rules.coordination.write_scope
-    rule = next(
-        (
-            rule
-            for rule in state.the_rules.approval_rules
-            if rule_covers(
-                rule,
-                action=action.action,
-                command=action.command,
-                paths=action.paths + real_paths,
-                write_scope=write_scope,
-            )
-        ),
-        None,
-    )
+    rule = next(iter(covering(state, action, real_paths)), None)
     asked = [gate for gate in state.gates.values() if gate.digest == action.digest]
-    approved = next((gate for gate in asked if gate.usable(now)), None)
+    given = [gate for gate in asked if state.gate_status(gate, now) == "approved"]
+    approved = next((gate for gate in given if not weaker(state, gate, real_paths)), None)
     if rule is None:
         return Permission(True, "no rule covers it", gate=approved)
     if approved is not None:
@@ -70,7 +59,46 @@ def permission(
     last = asked[-1] if asked else None
     if last is None:
         return Permission(False, f"{rule.text} needs an approval; nobody asked yet", rule)
-    return Permission(False, f"{last.id} is {last.status_at(now)}", rule, last)
+    status = state.gate_status(last, now) + state.ran_out_by(last, now)
+    wanted = weaker(state, last, real_paths) if last in given else None
+    if wanted is not None:
+        status += f", but not at level {wanted} or above, as a rule asks for"
+    return Permission(False, f"{last.id} is {status}", rule, last)
+
+
+def weaker(state: GoalState, gate: Gate, real_paths: tuple[str, ...] = ()) -> Level | None:
+    """The level that the rules ask for, where the decision about a gate did not reach it."""
+    wanted = level_wanted(state, gate, real_paths)
+    return None if reaches(gate.decision.level if gate.decision else "none", wanted) else wanted
+
+
+def level_wanted(state: GoalState, gate: Gate, real_paths: tuple[str, ...] = ()) -> Level | None:
+    """The highest level that a rule covering a gate's action asks its approval for."""
+    action = Action(action=gate.action, command=gate.command, paths=gate.paths)
+    return strongest(covering(state, action, real_paths))
+
+
+def strongest(rules: Iterable[GateRule]) -> Level | None:
+    """The highest level that one of these rules asks for."""
+    levels = [rule.at_least for rule in rules if rule.at_least is not None]
+    return max(levels, key=LEVELS.index, default=None)
+
+
+def covering(
+    state: GoalState, action: Action, real_paths: tuple[str, ...] = ()
+) -> tuple[GateRule, ...]:
+    """The rules that ask for approval of an action."""
+    return tuple(
+        rule
+        for rule in state.the_rules.approval_rules
+        if rule_covers(
+            rule,
+            action=action.action,
+            command=action.command,
+            paths=action.paths + real_paths,
+            write_scope=state.the_rules.coordination.write_scope,
+        )
+    )
 
 
 def check_action(action: Action) -> None:

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, Strict
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    Strict,
+    WithJsonSchema,
+)
 
 from loopx_kernel.clock import format_time, parse_time
 from loopx_kernel.errors import LoopxError
@@ -36,6 +45,11 @@ class Record(BaseModel):
         return copied
 
 
+_WRITTEN = re.compile(
+    "[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.][0-9]{3})?Z", re.ASCII
+)
+
+
 def _to_time(value: Any) -> datetime:
     if isinstance(value, datetime):
         if value.tzinfo is None:
@@ -43,6 +57,9 @@ def _to_time(value: Any) -> datetime:
         return _as_written(value.astimezone(UTC))
     if isinstance(value, str):
         try:
+            # As the kernel writes it: a state holds thousands of them.
+            if _WRITTEN.fullmatch(value):
+                return datetime.fromisoformat(value)
             return _as_written(parse_time(value))
         except LoopxError as error:
             raise ValueError(error.message) from None
@@ -62,6 +79,19 @@ Time = Annotated[
     PlainSerializer(format_time, return_type=str, when_used="json"),
 ]
 """An aware UTC time; RFC 3339 with ``Z`` in JSON."""
+
+
+def _to_spelled(value: Any) -> str:
+    if isinstance(value, str):
+        _to_time(value)
+        return value
+    return format_time(_to_time(value))
+
+
+SpelledTime = Annotated[
+    str, BeforeValidator(_to_spelled), WithJsonSchema({"type": "string", "format": "date-time"})
+]
+"""A time in the very spelling in which it stands, for what is signed as it is written."""
 
 Int = Annotated[int, Strict(), Field(ge=-(2**53), le=2**53)]
 Count = Annotated[int, Strict(), Field(ge=0, le=2**53)]

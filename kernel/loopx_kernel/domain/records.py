@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from loopx_kernel.domain.event import ActorKind, Level
 from loopx_kernel.domain.record import Count, Flag, Hex, Int, Line, Name, Record, Seconds, Time
+from loopx_kernel.domain.records_of_work import Effort, Proposal
 
 TodoStatus = Literal[
     "open", "claimed", "blocked", "waiting", "deferred", "done", "superseded", "cancelled"
@@ -33,7 +34,8 @@ ReadStatus = Literal[
 
 
 class EvidenceRef(Record):
-    """A file handed in: where it was, what it was, and what a machine read in it."""
+    """A file handed in: where it was, what it was, and what a machine read in it. ``kept`` says
+    that its bytes were put into ``objects`` before the event was."""
 
     path: Line
     sha256: Hex
@@ -42,6 +44,7 @@ class EvidenceRef(Record):
     result: Literal["passed", "failed"] | None = None
     tests: Count | None = None
     failures: Count | None = None
+    kept: Flag = False
 
 
 class Origin(Record):
@@ -60,9 +63,20 @@ class WaitingOn(Record):
     ref: Line = ""
     every_seconds: Seconds = 600
 
+    @property
+    def fact(self) -> str:
+        """The fact in words; without a ref any of its kind."""
+        return fact_in_words(self.kind, self.ref)
+
+
+def fact_in_words(kind: str, ref: str) -> str:
+    """A fact from outside, named once where its ref says no more than its kind."""
+    return kind if ref in ("", kind) else f"{kind} {ref}"
+
 
 class Lease(Record):
-    """Time-limited ownership of one todo."""
+    """Time-limited ownership of one todo. ``by_wall_clock`` flags one that took over from a
+    holder whose end no boot clock could tell."""
 
     owner: Name
     write_scopes: tuple[str, ...] = ()
@@ -76,18 +90,11 @@ class Lease(Record):
     host_id: str = ""
     boot_id: str = ""
     boot_deadline_ms: Int | None = None
-
-
-class Refusal(Record):
-    """A write that came with an old epoch or from somebody else; kept to be shown."""
-
-    agent_id: Name
-    at: Time
-    code: Name
+    by_wall_clock: Flag = False
 
 
 class Todo(Record):
-    """One piece of work."""
+    """One piece of work. ``done_at`` and ``done_seq`` are of the event that finished it."""
 
     id: Name
     title: Line
@@ -113,14 +120,22 @@ class Todo(Record):
     version: Count = 0
     lease_epoch: Count = 0
     lease: Lease | None = None
+    effort: Effort = Effort()
     added_at: Time
     changed_at: Time
+    done_at: Time | None = None
+    done_seq: Count = 0
     seq: Count
 
     @property
     def finished(self) -> bool:
         """Done, superseded or cancelled."""
         return self.status in FINISHED
+
+    @property
+    def stated(self) -> bool:
+        """Done, and on evidence: then there is a statement about it."""
+        return self.status == "done" and bool(self.evidence)
 
 
 class Decision(Record):
@@ -136,7 +151,11 @@ class Decision(Record):
 
 
 class Gate(Record):
-    """One concrete request for a decision."""
+    """One concrete request for a decision; approving one with a ``proposal`` carries that out.
+
+    It is ``judged`` where a judge was asked first and did not admit the action; ``basis`` says
+    that one did.
+    """
 
     id: Name
     status: GateStatus
@@ -146,6 +165,9 @@ class Gate(Record):
     question: Line
     blocks: tuple[str, ...] = ()
     irreversible: Flag = False
+    proposal: Proposal | None = None
+    judged: Flag = False
+    basis: Literal["judge"] | None = None
     digest: Hex
     requested_by: Name
     requested_at: Time
@@ -156,13 +178,9 @@ class Gate(Record):
     used_at: Time | None = None
     seq: Count
 
-    def usable(self, now: datetime) -> bool:
-        """Approved, not used, not expired."""
-        return self.status == "approved" and (self.expires_at is None or now < self.expires_at)
-
     def status_at(self, now: datetime) -> GateStatus:
         """The status as it is at ``now``: approvals expire and deferrals come back."""
-        if self.status == "approved" and not self.usable(now):
+        if self.status == "approved" and self.expires_at is not None and self.expires_at <= now:
             return "expired"
         if self.status == "deferred" and self.until is not None and self.until <= now:
             return "pending"
@@ -170,7 +188,8 @@ class Gate(Record):
 
 
 class Spend(Record):
-    """One booking in the quota ledger; a void counts at its spend's time."""
+    """One booking in the quota ledger; a void counts at its spend's time. ``of_failed`` says that
+    the kernel voided it, because its turn failed."""
 
     effect_ref: Name
     slots: Count
@@ -178,12 +197,19 @@ class Spend(Record):
     by: Name
     voided_at: Time | None = None
     void_reason: Line = ""
+    of_failed: Flag = False
     seq: Count
     void_seq: Count | None = None
 
+    @property
+    def net_slots(self) -> int:
+        """The slots that count: none of a booking that was voided."""
+        return 0 if self.voided_at else self.slots
+
 
 class Source(Record):
-    """Something the goal reads decisions from, with attempts and successes apart."""
+    """Something the goal reads decisions from, with attempts and successes apart, and both apart
+    from settling. ``seq`` is of the last look; ``paused`` is its queue."""
 
     id: Name
     provider: Name
@@ -200,8 +226,24 @@ class Source(Record):
     unreadable_count: Count | None = None
     failure_streak: Count = 0
     pending_count: Count | None = None
+    pending_since: Time | None = None
     cursor: Line | None = None
     cursor_moved_at: Time | None = None
+    paused: Flag = False
+    seq: Count
+
+
+class SourceHost(Record):
+    """The program that reads a provider's sources, by its own reports. ``scanned`` are those its
+    last run looked at; ``expires_at`` is when that report is none any more."""
+
+    provider: Name
+    status: Literal["ok", "failed"]
+    checked_at: Time
+    last_success_at: Time | None = None
+    expires_at: Time
+    failure_streak: Count = 0
+    scanned: tuple[str, ...] = ()
     seq: Count
 
 
@@ -223,13 +265,16 @@ class Head(Record):
 
 
 class Cut(Record):
-    """A journal cut by a signed repair after the line ``after``. ``missed`` is a line seen
-    earlier that was gone; ``roster_seq`` is where the workspace's journal stood then."""
+    """A journal cut by a signed repair after the line ``after``; ``lines`` were set aside.
+    ``missed`` is a line seen earlier that was gone; ``roster_seq`` is where the workspace's journal
+    stood then, and ``roster_cuts`` the repairs of that one known then, by event id."""
 
     event_id: Name
     after: Head
+    lines: Count = 0
     missed: Head | None = None
     roster_seq: Count = 0
+    roster_cuts: tuple[Name, ...] = ()
 
 
 class Objective(Record):
@@ -245,8 +290,14 @@ class Alert(Record):
     seq: Count
     event_id: Name
     event_type: Name
+    actor_agent_id: Name
     code: Name
     message: str
+
+    @property
+    def is_zombie(self) -> bool:
+        """Whether it is a write by somebody whose time on a todo was over, or never came."""
+        return self.code in ("stale_epoch", "not_holder")
 
 
 JsonObject = dict[str, Any]

@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from pydantic import ValidationError
 
-from loopx_kernel.domain.event import OWNER, Context, Draft, Event, EventType, Facts
+from loopx_kernel.domain.event import (
+    OWNER,
+    WORKSPACE_JOURNAL,
+    Context,
+    Draft,
+    Event,
+    EventType,
+    Facts,
+)
 from loopx_kernel.domain.record import Count, Hex, Line, Name, Record
 from loopx_kernel.domain.records import Cut, Head
 from loopx_kernel.domain.state import GoalState
@@ -50,6 +58,7 @@ class JournalCut(Record):
     decisions: tuple[LostDecision, ...] = ()
     missed: Head | None = None
     roster_seq: Count = 0
+    roster_cuts: tuple[Name, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +123,14 @@ def changes(
 
 def cut_by(cut: JournalCut, event_id: str) -> Cut:
     """A cut as the state keeps it."""
-    return Cut(event_id=event_id, after=cut.after, missed=cut.missed, roster_seq=cut.roster_seq)
+    return Cut(
+        event_id=event_id,
+        after=cut.after,
+        lines=cut.lines,
+        missed=cut.missed,
+        roster_seq=cut.roster_seq,
+        roster_cuts=cut.roster_cuts,
+    )
 
 
 def cut_of(event: Event) -> tuple[Cut, ...]:
@@ -139,13 +155,13 @@ EVENTS: tuple[EventType[GoalState, Any], ...] = (EventType(NAME, Repaired, OWNER
 
 
 def _check_roster(state: WorkspaceState, payload: Repaired, facts: Facts) -> None:
-    seen = facts.signed.object.version if facts.signed else None
-    if seen != state.settled_seq:
+    seen = facts.signed.object if facts.signed else None
+    if seen is None or (seen.id, seen.version) != (WORKSPACE_JOURNAL, state.settled_seq):
         raise Conflict(
             "stale_decision",
             "The workspace was repaired again after this was looked at",
             next="loopx repair list",
-            seen=seen,
+            seen=seen and seen.version,
             version=state.settled_seq,
         )
     check(state, payload, facts)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
+from loopx_kernel.domain import owner
 from loopx_kernel.domain.alerts import noted
 from loopx_kernel.domain.event import (
     AGENT,
     CODE,
+    KERNEL_ID,
     OWNER,
     WORKSPACE_JOURNAL,
     Context,
@@ -21,32 +24,21 @@ from loopx_kernel.domain.event import (
 )
 from loopx_kernel.domain.fold import check_actor, facts_of, parse
 from loopx_kernel.domain.goal import Opened, check_rules
-from loopx_kernel.domain.record import Flag, Line, Name, Record
-from loopx_kernel.domain.records import Head
-from loopx_kernel.domain.roster_state import Agent, OpenedGoal, Owner, WorkspaceState, same_name
+from loopx_kernel.domain.owner import EnrollOwner, RevokeOwner
+from loopx_kernel.domain.record import Line, Name, Record
+from loopx_kernel.domain.roster_state import Agent, OpenedGoal, Replaced, WorkspaceState, same_name
 from loopx_kernel.errors import Conflict, LoopxError, UsageError
 from loopx_kernel.text import check_line
 
 _AGENT_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-_OWNER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9@._-]{0,63}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreateWorkspace:
-    """``workspace_id`` is 128 random bits in hex."""
+    """``workspace_id`` is 128 random bits in hex; ``replaces`` is what it takes the place of."""
 
     workspace_id: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EnrollOwner:
-    """Enrol a person's public key; the first one signs for itself."""
-
-    name: str
-    key: str
-    fingerprint: str
-    allow_unattended: bool = False
-    heads: tuple[tuple[str, int, str], ...] = ()
+    replaces: Replaced | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,14 +51,7 @@ class AddAgent:
 
 class Created(Record):
     workspace_id: str
-
-
-class Enrolled(Record):
-    name: Name
-    key: Line
-    fingerprint: Name
-    allow_unattended: Flag = False
-    heads: dict[str, Head] = {}
+    replaces: Replaced | None = None
 
 
 class AgentAdded(Record):
@@ -75,21 +60,15 @@ class AgentAdded(Record):
 
 
 def decide(
-    state: WorkspaceState, command: CreateWorkspace | EnrollOwner | AddAgent, context: Context
+    state: WorkspaceState, command: CreateWorkspace | owner.Command | AddAgent, context: Context
 ) -> Draft:
     """The event for a workspace command; raises when ``check`` would."""
     match command:
         case CreateWorkspace(workspace_id=workspace_id):
-            return Draft("workspace.created", {"workspace_id": workspace_id}, workspace_id)
-        case EnrollOwner():
-            payload = {
-                "name": command.name,
-                "key": command.key,
-                "fingerprint": command.fingerprint,
-                "allow_unattended": command.allow_unattended,
-                "heads": {goal: {"seq": seq, "head": head} for goal, seq, head in command.heads},
-            }
-            return Draft("owner.enrolled", payload, command.name)
+            payload = {"workspace_id": workspace_id, "replaces": command.replaces}
+            return Draft("workspace.created", payload, workspace_id)
+        case EnrollOwner() | RevokeOwner():
+            return owner.decide(state, command, context)
         case AddAgent():
             payload = {"agent_id": command.agent_id, "note": command.note}
             return Draft("agent.added", payload, command.agent_id)
@@ -103,53 +82,11 @@ def _check_created(state: WorkspaceState, payload: Created, facts: Facts) -> Non
 
 
 def _evolve_created(state: WorkspaceState, payload: Created, facts: Facts) -> WorkspaceState:
-    update = {"workspace_id": payload.workspace_id, "created_at": facts.at}
-    return state.model_copy(update=update)
-
-
-def _check_enrolled(state: WorkspaceState, payload: Enrolled, facts: Facts) -> None:
-    if not _OWNER_NAME.fullmatch(payload.name):
-        raise UsageError(
-            "invalid_value",
-            f"{payload.name!r} cannot be an owner's name",
-            next="use letters, digits, dots, dashes and @, for example huang",
-            name=payload.name,
-        )
-    for owner in state.present_owners:
-        if same_name(owner.name, payload.name) or owner.fingerprint == payload.fingerprint:
-            raise Conflict(
-                "exists",
-                f"{owner.name} is enrolled already with {owner.fingerprint}",
-                next="loopx owner list",
-                name=owner.name,
-                fingerprint=owner.fingerprint,
-            )
-
-    if any(same_name(payload.name, agent_id) for agent_id in state.agents):
-        raise Conflict(
-            "exists",
-            f"{payload.name} is the name of an agent, so it cannot be an owner's",
-            next="loopx agent list",
-            name=payload.name,
-        )
-    if set(payload.heads) != set(state.goals):
-        raise UsageError(
-            "invalid_event",
-            "An enrolment says where every goal's journal ended, so that the key counts from there",
-            next="loopx owner list",
-        )
-
-
-def _evolve_enrolled(state: WorkspaceState, payload: Enrolled, facts: Facts) -> WorkspaceState:
-    owner = Owner(
-        name=payload.name,
-        key=payload.key,
-        fingerprint=payload.fingerprint,
-        allow_unattended=payload.allow_unattended,
-        enrolled_seq=facts.seq,
-        from_heads=payload.heads,
-    )
-    update = {"owners": (*state.owners, owner), "owners_seq": facts.seq}
+    update = {
+        "workspace_id": payload.workspace_id,
+        "created_at": facts.at,
+        "replaces": payload.replaces,
+    }
     return state.model_copy(update=update)
 
 
@@ -171,10 +108,14 @@ def _check_agent(state: WorkspaceState, payload: AgentAdded, facts: Facts) -> No
             next=f"loopx agent add {payload.agent_id}-agent",
             agent_id=payload.agent_id,
         )
-    if payload.agent_id in state.agents:
+    names = (KERNEL_ID, *state.agents)
+    taken = next((name for name in names if same_name(name, payload.agent_id)), None)
+    if taken is not None:
+        looks = "" if taken == payload.agent_id else f", and {payload.agent_id} looks like it"
+        what = "the kernel's own name" if taken == KERNEL_ID else "registered already"
         raise Conflict(
             "exists",
-            f"{payload.agent_id} is registered already",
+            f"{taken} is {what}{looks}",
             next="loopx agent list",
             agent_id=payload.agent_id,
         )
@@ -197,22 +138,33 @@ _EVENTS: dict[str, EventType[WorkspaceState, Any]] = {
     row.name: row
     for row in (
         EventType("workspace.created", Created, CODE, _check_created, _evolve_created),
-        EventType("owner.enrolled", Enrolled, OWNER, _check_enrolled, _evolve_enrolled),
+        *owner.EVENTS,
         EventType("agent.added", AgentAdded, AGENT, _check_agent, _evolve_agent),
         EventType("goal.opened", Opened, OWNER, _check_opened, _evolve_opened),
     )
 }
 
+# Their modules are imported when the first of them occurs.
+_SELDOM = {"damage.repaired": "repair", "writer.fenced": "fence"}
+
 
 def workspace_event_type(name: str) -> EventType[WorkspaceState, Any]:
     """The row of the workspace's event table, or ``invalid_event``."""
-    if name == "damage.repaired" and name not in _EVENTS:
-        from loopx_kernel.domain.repair import ROSTER_EVENT
-
-        _EVENTS[name] = ROSTER_EVENT
+    if name in _SELDOM and name not in _EVENTS:
+        _EVENTS[name] = import_module(f"loopx_kernel.domain.{_SELDOM[name]}").ROSTER_EVENT
     if name not in _EVENTS:
         raise UsageError("invalid_event", f"{name} is not an event of a workspace")
     return _EVENTS[name]
+
+
+def types_named(prefix: str) -> tuple[str, ...]:
+    """The types of a workspace's journal that begin so; of one that is a type, it alone."""
+    known = (*_EVENTS, *_SELDOM)
+    return (
+        (prefix,)
+        if prefix in known
+        else tuple(name for name in dict.fromkeys(known) if name.startswith(prefix))
+    )
 
 
 def normalise(name: str, payload: dict[str, Any]) -> dict[str, Any]:
@@ -236,6 +188,13 @@ def check(
         )
     if name == "goal.opened":
         check_rules(goal_id, parsed.objective, parsed.rules)
+        if facts.signed is not None and facts.signed.object.id != goal_id:
+            raise Conflict(
+                "stale_decision",
+                f"What was signed is about {facts.signed.object.id}, not about {goal_id}",
+                next="loopx goal list",
+                object_id=facts.signed.object.id,
+            )
         if goal_id in state.goals:
             raise Conflict(
                 "exists",
@@ -249,7 +208,7 @@ def check(
 def evolve(state: WorkspaceState, event: Event, verdict: Verdict) -> WorkspaceState:
     """The state after one line of the workspace journal. Never raises for its content."""
     facts = facts_of(event, verdict)
-    moved: dict[str, Any] = {"seq": event.seq, "head": event.sha256}
+    moved: dict[str, Any] = {"seq": event.seq, "head": event.sha256, "last_at": event.recorded_at}
     try:
         check(state, event.event_type, event.goal_id, event.payload, facts)
     except LoopxError as error:

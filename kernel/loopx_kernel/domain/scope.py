@@ -88,8 +88,10 @@ def touches(pattern: str, path: str) -> bool:
     Errs on the side of asking: letter case is ignored, and a folder counts with
     all that is below it, in the pattern too, where only the disk knows what is one.
     """
+    # A `?` stands for a whole letter, however many code points a file system makes of it.
+    whole = (unicodedata.normalize("NFC", text.casefold()) for text in (pattern, path))
     pattern, path = _folded(pattern), _folded(path)
-    if covers(pattern, path):
+    if covers(*whole) or covers(pattern, path):
         return True
     here, there = _literal("", path), _literal("", pattern)
     folder = path.endswith("/") or not _GLOB.search(pattern)

@@ -6,8 +6,14 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from loopx_kernel.clock import Reading, to_the_second
-from loopx_kernel.domain.records import FINISHED, Todo
-from loopx_kernel.domain.state import GoalState, is_live, pending_gates_on
+from loopx_kernel.domain.records import Todo
+from loopx_kernel.domain.state import (
+    GoalState,
+    is_live,
+    open_escalations,
+    open_obligations,
+    pending_gates_on,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +33,8 @@ def hindrance(
     """What stops ``agent_id`` (or anyone) from working on this todo, or ``None``."""
     return (
         _by_status(todo, reading)
+        or _by_escalation(state, todo)
+        or _by_obligation(state, todo)
         or _by_dependency(state, todo)
         or _by_gate(state, todo, reading.now)
         or _by_role(todo)
@@ -40,12 +48,26 @@ def _by_status(todo: Todo, reading: Reading) -> Hindrance | None:
     if todo.status == "blocked":
         return Hindrance("blocked", f"{todo.id} is blocked: {todo.reason}")
     if todo.status == "waiting" and todo.waiting_on is not None:
-        fact = " ".join(filter(None, (todo.waiting_on.kind, todo.waiting_on.ref)))
-        return Hindrance("quota_frozen", f"{todo.id} waits for {fact}")
+        return Hindrance("quota_frozen", f"{todo.id} waits for {todo.waiting_on.fact}")
     due = todo.resume_at if todo.status == "deferred" else todo.next_check_at
     if due is not None and reading.now < due:
         return Hindrance("not_due", f"{todo.id} is due at {to_the_second(due)}", until=due)
     return None
+
+
+def _by_escalation(state: GoalState, todo: Todo) -> Hindrance | None:
+    raised = open_escalations(state, todo.id)
+    if not raised:
+        return None
+    ids = tuple(one.id for one in raised)
+    return Hindrance("escalated", f"{todo.id} waits for an answer to {', '.join(ids)}", ids)
+
+
+def _by_obligation(state: GoalState, todo: Todo) -> Hindrance | None:
+    duties = tuple(duty.id for duty in open_obligations(state) if todo.id in duty.todo_ids)
+    if not duties:
+        return None
+    return Hindrance("replan_due", f"{todo.id} is to be replanned: {', '.join(duties)}", duties)
 
 
 def _by_role(todo: Todo) -> Hindrance | None:
@@ -55,7 +77,7 @@ def _by_role(todo: Todo) -> Hindrance | None:
 
 
 def _by_dependency(state: GoalState, todo: Todo) -> Hindrance | None:
-    missing = tuple(ref for ref in todo.depends_on if state.todos[ref].status not in FINISHED)
+    missing = tuple(ref for ref in todo.depends_on if not state.has_ended(ref))
     if missing:
         return Hindrance("dependency", f"{todo.id} needs {', '.join(missing)} first", missing)
     return None

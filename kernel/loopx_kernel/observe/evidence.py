@@ -14,6 +14,9 @@ from loopx_kernel.observe.reports import Report, read_report
 from loopx_kernel.text import safe
 
 Claim = Literal["passed", "failed"]
+Since = Literal["same", "changed", "gone", "unreadable"]
+"""What became of a file since it was handed in."""
+_SINCE: dict[object, Since] = {"absent": "gone", "outside": "gone", "unreadable": "unreadable"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +25,8 @@ class Evidence:
 
     ``path`` is relative to the repo, or absolute where the file lies in another
     root. ``result`` is None for what no machine reads (``kind`` "file") and where
-    ``problem`` says why a report counts for nothing (``unreadable``, ``no_tests``).
+    ``problem`` says why a report counts for nothing (``unreadable``, ``no_tests``). ``command``
+    is what an exit-status record is of.
     """
 
     path: str
@@ -35,6 +39,7 @@ class Evidence:
     skipped: int = 0
     result: Claim | None = None
     problem: str | None = None
+    command: str = ""
     content: bytes = field(default=b"", repr=False, compare=False)
 
 
@@ -58,8 +63,26 @@ def bind(repo: Path, path: str, extra_roots: Sequence[Path] = ()) -> Evidence:
         skipped=report.skipped,
         result=report.result,
         problem=report.problem,
+        command=report.command,
         content=content,
     )
+
+
+def look_again(
+    repo: Path, path: str, extra_roots: Sequence[Path] = (), *, sha256: str, size: int
+) -> tuple[Since, bytes]:
+    """What became of a file that was bound, and its bytes where they are the same.
+
+    ``path`` is as it was recorded. Only a file that still has its size (in bytes) is read.
+    """
+    roots = extra_roots if path.startswith("/") else ()
+    try:
+        _, content = read_inside(repo, path, roots, size=size)
+    except Denied as refusal:
+        return _SINCE.get(refusal.facts["reason"], "changed"), b""
+    if hashlib.sha256(content).hexdigest() != sha256:
+        return "changed", b""
+    return "same", content
 
 
 def agree(evidences: Iterable[Evidence], claim: Claim | None) -> bool:

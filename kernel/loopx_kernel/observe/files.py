@@ -20,6 +20,7 @@ _SENTENCES = {
     "too_big": "it is larger than 16 MiB",
     "empty": "it is empty",
     "unreadable": "it may not be read",
+    "other_size": "it has another size than before",
 }
 
 
@@ -29,11 +30,14 @@ class _Refused(Exception):
         self.reason = reason
 
 
-def read_inside(repo: Path, path: str, extra_roots: Sequence[Path]) -> tuple[str, bytes]:
+def read_inside(
+    repo: Path, path: str, extra_roots: Sequence[Path], *, size: int | None = None
+) -> tuple[str, bytes]:
     """The file's name to record (relative in ``repo``, else absolute) and its bytes.
 
     A relative ``path`` is looked for in ``repo`` and then in each of
-    ``extra_roots``. Raises ``Denied("missing_evidence")``, fact ``reason``.
+    ``extra_roots``. A file of another ``size`` than asked for is not read. Raises
+    ``Denied("missing_evidence")``, fact ``reason``.
     """
     reason = "outside"
     for root in (repo, *extra_roots):
@@ -41,7 +45,7 @@ def read_inside(repo: Path, path: str, extra_roots: Sequence[Path]) -> tuple[str
             parts = _parts_below(root, path)
             if parts is None:
                 continue
-            content = _read(root, parts)
+            content = _read(root, parts, size)
         except _Refused as refusal:
             reason = refusal.reason
             if reason != "absent":
@@ -76,12 +80,17 @@ def _encodes(path: str) -> bool:
     return True
 
 
-def _read(root: Path, parts: tuple[str, ...]) -> bytes:
+def _read(root: Path, parts: tuple[str, ...], size: int | None) -> bytes:
     try:
         handle = _open_below(root, parts)
         try:
-            if not stat.S_ISREG(os.fstat(handle).st_mode):
+            status = os.fstat(handle)
+            if not stat.S_ISREG(status.st_mode):
                 raise _Refused("not_a_file")
+            if status.st_size > LARGEST:
+                raise _Refused("too_big")
+            if size is not None and status.st_size != size:
+                raise _Refused("other_size")
             with open(handle, "rb", closefd=False) as file:
                 content = file.read(LARGEST + 1)
         finally:

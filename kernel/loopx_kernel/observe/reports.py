@@ -17,7 +17,8 @@ _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a report says; ``problem`` (``unreadable``, ``no_tests``) where it says nothing."""
+    """What a report says; ``problem`` (``unreadable``, ``no_tests``) where it says nothing.
+    ``command`` is that of an exit-status record."""
 
     kind: Literal["junit", "exit_status", "file"]
     tests: int = 0
@@ -26,6 +27,7 @@ class Report:
     skipped: int = 0
     result: Literal["passed", "failed"] | None = None
     problem: str | None = None
+    command: str = ""
 
 
 def read_report(name: str, content: bytes) -> Report | None:
@@ -130,7 +132,7 @@ class _Tally:
 def _read_exit_status(content: bytes) -> Report | None:
     try:
         record = json.loads(
-            content.decode("utf-8-sig"), object_pairs_hook=_unique, parse_constant=_no_constant
+            content.decode("utf-8-sig"), object_pairs_hook=unique_keys, parse_constant=no_constant
         )
     except (ValueError, RecursionError):
         meant = b'"exit_status"' in content
@@ -138,17 +140,21 @@ def _read_exit_status(content: bytes) -> Report | None:
     if "exit_status" not in record:
         return None
     status = record["exit_status"]
-    if type(status) is not int or not record.get("command"):
+    command = record.get("command")
+    if type(status) is not int or not command:
         return Report("exit_status", problem="unreadable")
-    return Report("exit_status", result="passed" if status == 0 else "failed")
+    words = " ".join(map(str, command)) if isinstance(command, list) else str(command)
+    return Report("exit_status", result="passed" if status == 0 else "failed", command=words)
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object; ``ValueError`` where a key stands twice."""
     record = dict(pairs)
     if len(record) != len(pairs):
         raise ValueError("a key stands twice")
     return record
 
 
-def _no_constant(name: str) -> NoReturn:
+def no_constant(name: str) -> NoReturn:
+    """``ValueError`` for NaN and the infinities."""
     raise ValueError(f"{name} is not JSON")

@@ -92,8 +92,9 @@ def save(path: Path, checkpoint: Checkpoint, *, files: Files) -> bool:
 
 
 def _digest(checkpoint: Checkpoint) -> str:
-    text = json.dumps(asdict(checkpoint), sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()
+    # The state is long, and is JSON already: written out as it stands.
+    head = json.dumps({**asdict(checkpoint), "state": ""}, sort_keys=True)
+    return hashlib.sha256(f"{head}\n{checkpoint.state}".encode(errors="surrogatepass")).hexdigest()
 
 
 def _is_typed(checkpoint: Checkpoint) -> bool:

@@ -111,6 +111,15 @@ def read_regular(path: Path, limit: int, *, files: Files) -> bytes | None:
         return b"".join(parts)
 
 
+def beginning_of(path: Path, count: int, offset: int = 0, *, files: Files) -> bytes:
+    """At most ``count`` bytes of a regular file from ``offset`` on; none where it is missing.
+
+    Raises ``Storage`` as ``read_regular`` does.
+    """
+    with opened(files, path) as fd:
+        return b"" if fd is None else files.read_at(fd, count, offset)
+
+
 def write_all(files: Files, fd: int, data: bytes) -> None:
     """Writes all of ``data``, going on after short writes."""
     rest = memoryview(data)
@@ -119,14 +128,20 @@ def write_all(files: Files, fd: int, data: bytes) -> None:
 
 
 def write_temporary(
-    path: Path, data: bytes | Iterable[bytes], *, files: Files, durable: bool = True
+    path: Path,
+    data: bytes | Iterable[bytes],
+    *,
+    files: Files,
+    durable: bool = True,
+    mode: int | None = None,
 ) -> Path:
     """A new file with ``data`` next to ``path``, flushed if ``durable``; its name is returned.
 
-    What may be large comes in parts. Keeps the mode of an existing ``path``. On failure
-    nothing is left behind.
+    What may be large comes in parts. Without ``mode`` it has that of an existing ``path``. On
+    failure nothing is left behind.
     """
-    mode = _mode_of(path, files)
+    present = _mode_of(path, files)
+    mode = present if mode is None else mode
     temporary, fd = _open_temporary(path, files)
     try:
         try:
@@ -144,7 +159,9 @@ def write_temporary(
     return temporary
 
 
-def atomic_write(path: Path, data: bytes, *, files: Files, durable: bool = True) -> None:
+def atomic_write(
+    path: Path, data: bytes, *, files: Files, durable: bool = True, mode: int | None = None
+) -> None:
     """Gives ``path`` the content ``data`` in one step; durable on return unless told otherwise.
 
     A reader sees the old content or the new, whole. A link or anything else that is no regular
@@ -152,7 +169,7 @@ def atomic_write(path: Path, data: bytes, *, files: Files, durable: bool = True)
     Raises ``Storage``.
     """
     with translated(path):
-        temporary = write_temporary(path, data, files=files, durable=durable)
+        temporary = write_temporary(path, data, files=files, durable=durable, mode=mode)
         try:
             files.replace(temporary, path)
         except BaseException:
@@ -168,7 +185,7 @@ def discard(path: Path, *, files: Files) -> None:
         files.unlink(path)
 
 
-def make_folder(folder: Path, *, files: Files, mode: int = 0o755) -> None:
+def make_folder(folder: Path, *, files: Files, mode: int = 0o777) -> None:
     """Makes ``folder`` and its missing parents, each name durable on return.
 
     Raises ``Storage``: ``not_regular`` where something else stands in its place.

@@ -22,17 +22,21 @@ _EXCHANGE = 2
 
 
 class Files:
-    """The real file system; descriptors are plain integers, offsets and sizes are bytes."""
+    """The real file system; descriptors are plain integers, offsets and sizes are bytes.
+
+    Who may read and write what it makes is for the umask and the folder's own rules to say, so
+    that people and agents can be users of their own who share a group.
+    """
 
     def open_read(self, path: Path) -> int:
         """Opens for reading, without following a link at the end and without blocking."""
         return os.open(path, _READ)
 
     def open_append(self, path: Path) -> int:
-        """Opens for reading and appending; makes the file (mode 0644) where it is missing."""
-        return os.open(path, _APPEND, 0o644)
+        """Opens for reading and appending; makes the file where it is missing."""
+        return os.open(path, _APPEND, 0o666)
 
-    def open_new(self, path: Path, mode: int = 0o644) -> int:
+    def open_new(self, path: Path, mode: int = 0o666) -> int:
         """Makes a file that must not exist, open for reading and writing."""
         return os.open(path, _NEW, mode)
 
@@ -100,7 +104,7 @@ class Files:
     def unlink(self, path: Path) -> None:
         path.unlink()
 
-    def mkdir(self, folder: Path, mode: int = 0o755) -> None:
+    def mkdir(self, folder: Path, mode: int = 0o777) -> None:
         folder.mkdir(mode)
 
 

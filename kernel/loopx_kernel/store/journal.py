@@ -172,10 +172,11 @@ class Journal:
             end = start
         return 0
 
-    def line_before(self, fd: int, end: int) -> Line | None:
-        """The line that ends at offset ``end``; ``None`` at the beginning. Raises ``Damaged``."""
+    def line_before(self, fd: int, end: int, number: int | None = None) -> Line | None:
+        """The line that ends at offset ``end``; ``None`` at the beginning. Raises ``Damaged``,
+        which names the line by ``number`` where that is known."""
         for offset, raw in self._raw_backwards(fd, end):
-            return decode(raw, offset, path=self.path)
+            return decode(raw, offset, path=self.path, number=number)
         return None
 
     def raw_at(self, fd: int, offset: int) -> bytes | None:
@@ -221,7 +222,7 @@ class Journal:
         if after.offset == 0:
             return
         if self.files.read_at(fd, 1, after.offset - 1) == b"\n":
-            line = self.line_before(fd, after.offset)
+            line = self.line_before(fd, after.offset, after.seq)
             if line is not None and (line.seq, line.sha256) == (after.seq, after.head):
                 return
         what = f"line {after.seq} is not the one that was read before"

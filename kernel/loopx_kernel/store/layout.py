@@ -15,17 +15,19 @@ _WORKSPACE = "_workspace"
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The paths of one workspace; ``root`` is the directory that holds ``.loopx``.
+    """The paths of one workspace; ``root`` is the directory that holds ``.loopx``. One that was
+    set aside has another ``name``.
 
     Asking for a path makes nothing. Ids that are no plain file name raise
     ``UsageError`` ``invalid_value``.
     """
 
     root: Path
+    name: str = ".loopx"
 
     @property
     def folder(self) -> Path:
-        return self.root / ".loopx"
+        return self.root / self.name
 
     @property
     def registry(self) -> Path:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from loopx_kernel.store.disk import discard
 from loopx_kernel.store.files import Files
 from loopx_kernel.store.records import Level, Record, RecordFile, Verdict
 
@@ -40,6 +41,10 @@ class LeaseFile:
     def write(self, lease: Mapping[str, Any]) -> None:
         """Puts the lease there, whatever stood in the file (a repair); durable on return."""
         RecordFile(self.path, self.files).write(_complete(lease))
+
+    def discard(self) -> None:
+        """Removes the file of a todo long finished; one that stays is ignored later."""
+        discard(self.path, files=self.files)
 
 
 def _complete(lease: Mapping[str, Any]) -> Record:

@@ -78,6 +78,11 @@ def event_id_prefix(event_id: str) -> bytes:
     return b'{"event_id":' + dumps(event_id) + b',"goal_id":'
 
 
+def fields_of(line: Line) -> dict[str, Any]:
+    """What a line was made of: ``encode`` with its own ``seq`` and ``prev`` makes it again."""
+    return {key: value for key, value in line.record.items() if key in _GIVEN}
+
+
 def encode(fields: Mapping[str, Any], *, seq: int, prev: str) -> tuple[bytes, str]:
     """The bytes of one line, newline included, and its hash.
 

@@ -12,6 +12,7 @@ import json
 import os
 import platform
 import random
+import stat
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -41,13 +42,17 @@ _NOTE_LIMIT = 64 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """Who holds a lock: process, host, since when (RFC 3339, UTC), for what, and as whom."""
+    """Who holds a lock: process, host, since when (RFC 3339, UTC), for what, and as whom.
+
+    ``started`` tells the process from a later one with its number; empty where unknown.
+    """
 
     pid: int
     host: str
     since: str
     purpose: str
     actor: str
+    started: str = ""
 
     def is_running(self) -> bool | None:
         """Whether that process runs; ``None`` where it is on another host."""
@@ -57,9 +62,35 @@ class Holder:
             os.kill(self.pid, 0)
         except ProcessLookupError:
             return False
-        except (PermissionError, OverflowError):
-            return True
-        return True
+        except OverflowError:
+            return False
+        except PermissionError:
+            pass
+        return not self.started or started_at(self.pid) in ("", self.started)
+
+
+class Held:
+    """A lock that is held. ``require`` tells whether it still keeps everybody else out."""
+
+    def __init__(self, path: Path, inode: tuple[int, int], files: Files) -> None:
+        self._path = path
+        self._inode = inode
+        self._files = files
+
+    def require(self) -> None:
+        """``lock_timeout`` where the lock file was deleted or replaced since: then somebody else
+        may hold a lock of that name too, so nothing more may be written."""
+        with translated(self._path):
+            present = _present(self._path, self._files)
+        if present == self._inode:
+            return
+        raise Busy(
+            "lock_timeout",
+            f"{self._path} was deleted or replaced while it was held; nothing was recorded",
+            next="send the same command again; never delete a lock file",
+            path=str(self._path),
+            holder=None,
+        )
 
 
 @contextlib.contextmanager
@@ -71,18 +102,20 @@ def hold(
     timeout_seconds: float,
     files: Files,
     clock: Clock | None = None,
-) -> Iterator[None]:
+) -> Iterator[Held]:
     """Holds the lock file ``path`` for the length of the block.
 
     Raises ``Busy`` ``lock_timeout``, naming the holder, when somebody else holds it for
     ``timeout_seconds``; ``Storage`` for a lock file that is a link or cannot be opened.
     """
     make_folder(path.parent, files=files)
-    lock = _acquire(path, timeout_seconds, files)
+    lock, inode = _acquire(path, timeout_seconds, files)
     try:
         since = format_time((clock or SystemClock()).read().now)
-        _write_note(path, Holder(os.getpid(), platform.node(), since, purpose, actor), files)
-        yield
+        pid = os.getpid()
+        holder = Holder(pid, platform.node(), since, purpose, actor, started_at(pid))
+        _write_note(path, holder, files)
+        yield Held(path, inode, files)
     finally:
         lock.release()
 
@@ -95,43 +128,53 @@ def read_holder(path: Path, *, files: Files) -> Holder | None:
         holder = Holder(**found)
     except (LoopxError, ValueError, TypeError, RecursionError):
         return None
-    texts = (holder.host, holder.since, holder.purpose, holder.actor)
+    texts = (holder.host, holder.since, holder.purpose, holder.actor, holder.started)
     good = type(holder.pid) is int and holder.pid > 0 and all(type(text) is str for text in texts)
     return holder if good else None
 
 
-def _acquire(path: Path, timeout_seconds: float, files: Files) -> BaseFileLock:
+def started_at(pid: int) -> str:
+    """When a process of this host started, in ticks since its boot; empty where that is unknown."""
+    try:
+        # The name, which stands before it in parentheses, may hold anything.
+        return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[19].decode()
+    except (OSError, IndexError, UnicodeDecodeError):
+        return ""
+
+
+def _acquire(
+    path: Path, timeout_seconds: float, files: Files
+) -> tuple[BaseFileLock, tuple[int, int]]:
     from filelock import FileLock, Timeout
 
     deadline = time.monotonic() + timeout_seconds
     while True:
         with translated(path):
-            before = _made(path, files)
-            lock = FileLock(path, mode=0o644)
-            try:
+            before, mode = _made(path, files)
+            lock = FileLock(path, mode=mode)  # the one it has; some versions set it anew
+            with contextlib.suppress(Timeout):
                 lock.acquire(timeout=0)
-            except Timeout:
-                pass
-            else:
                 # Deleting a lock file lets a second holder in: ours must still be
                 # the file that everybody else will open.
-                if _present(path, files) == before:
-                    return lock
-                lock.release()
+                with contextlib.ExitStack() as taken_back:
+                    taken_back.callback(lock.release)
+                    if _present(path, files) == before:
+                        taken_back.pop_all()
+                        return lock, before
         if time.monotonic() >= deadline:
             raise _busy(path, timeout_seconds, files)
         time.sleep(_POLL_SECONDS * (1 + random.random()))
 
 
-def _made(path: Path, files: Files) -> tuple[int, int]:
-    """Device and inode of the lock file, made where it is missing."""
+def _made(path: Path, files: Files) -> tuple[tuple[int, int], int]:
+    """Device and inode of the lock file, made where it is missing, and its mode."""
     fd = files.open_append(path)
     try:
         status = files.fstat(fd)
     finally:
         files.close(fd)
     require_regular(status, path)
-    return status.st_dev, status.st_ino
+    return (status.st_dev, status.st_ino), stat.S_IMODE(status.st_mode)
 
 
 def _present(path: Path, files: Files) -> tuple[int, int] | None:

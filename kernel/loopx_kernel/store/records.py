@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from loopx_kernel.errors import Damaged
-from loopx_kernel.store.disk import MIB, atomic_write, read_regular
+from loopx_kernel.store.disk import MIB, atomic_write, make_folder, read_regular
 from loopx_kernel.store.files import Files
 
 FILE_LIMIT = 64 * MIB
@@ -158,6 +158,7 @@ class RecordFile:
 
     def write(self, record: Mapping[str, Any]) -> None:
         """Puts the record there, whatever stood in the file; durable on return."""
+        make_folder(self.path.parent, files=self.files)
         atomic_write(self.path, rendered(sealed(record)), files=self.files)
 
     def _look(self, expected: Mapping[str, Any]) -> tuple[bytes | None, Verdict]:

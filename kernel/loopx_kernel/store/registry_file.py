@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -103,8 +104,14 @@ class RegistryFile:
         return read_regular(self.path, FILE_LIMIT, files=self.files)
 
 
+@lru_cache(maxsize=1)
+def _parsed(data: bytes) -> Any:
+    """What the bytes hold; nobody changes it. All goals ask for the same, one after the other."""
+    return parse_json(data)
+
+
 def _entries(data: bytes) -> list[Record]:
-    goals: list[Record] = parse_json(data)["goals"]
+    goals: list[Record] = _parsed(data)["goals"]
     return goals
 
 
@@ -113,7 +120,7 @@ def _fault(data: bytes) -> str:
     if not data.strip(b"\0 \t\r\n"):
         return "it is empty" if not data else "it holds nothing but blanks or NULs"
     try:
-        found = parse_json(data)
+        found = _parsed(data)
     except ValueError as error:
         return f"unreadable, {error}"
     if not isinstance(found, dict) or set(found) != {"schema_version", "goals"}:

@@ -6,7 +6,7 @@ Nothing a person typed is ever lost.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -69,14 +69,16 @@ def render(
     handoff: str | None,
     last_handoff: str | None,
     at: str,
+    ours: Container[str] | None = None,
 ) -> str:
     """The file's new text: the kernel's parts made anew, everything else as in ``text``.
 
     ``text`` is the present content (``None``: missing), ``handoff`` the hand-over that counts,
     ``last_handoff`` the one rendered before, ``at`` the time (RFC 3339, UTC) for dated headings.
-    What a person wrote inside the kernel's parts is kept in a section at the end.
+    What a person wrote inside the kernel's parts, ``ours`` being the lines the kernel wrote
+    there, is kept in a section below them.
     """
-    parsed = parse(text) if text is not None else _NOTHING
+    parsed = parse(text, ours) if text is not None else _NOTHING
     sections = list(parsed.sections)
     if handoff is not None and (text is None or handoff != last_handoff):
         sections = _with_handoff(sections, handoff, last_handoff, at)
@@ -102,7 +104,8 @@ def _rendered(
     parsed: Parsed, header: Header, rows: Sequence[Row], sections: Sequence[Section], newline: str
 ) -> str:
     front, todos = (
-        part.replace("\n", newline) for part in (render_front(header, rows), render_todos(rows))
+        part.replace("\n", newline)
+        for part in (render_front(header, rows), render_todos(rows, header.earlier))
     )
     top = front + _ended(parsed.preamble.lstrip("\r\n"), newline) + todos
     return _joined(top, [section.text for section in sections], newline)

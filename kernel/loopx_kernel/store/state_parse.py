@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _ROW = re.compile(r"\[([ xX])\](?:\s+(.*))?", re.DOTALL)
 _ID = re.compile(r"\*\*(T[0-9]{1,9})\*\*(?: (.*))?")
 _DETAIL = re.compile(rf"\*(?:{'|'.join(DETAIL_WORDS)})\*(?: |\Z)")
-_WRAP = re.compile(r" *\n *")
+_BLANK = " \t\r\n\ufeff"
 _FRONT_LIMIT = 4 * 1024
 """Characters of front matter looked at; ours has some two hundred."""
 
@@ -72,22 +72,26 @@ class Parsed:
     problems: tuple[Problem, ...]
 
 
-def parse(text: str) -> Parsed:
-    """Takes the file's text (without BOM) apart; never raises for content."""
+def parse(text: str, ours: Container[str] | None = None) -> Parsed:
+    """Takes the file's text (without BOM) apart; never raises for content.
+
+    ``ours`` are the lines the kernel wrote (``state_text.own_lines``): whatever else stands in
+    its parts is a person's, and stray. Without it, what looks like the kernel's counts as such.
+    """
     lines = split_lines(text)
     problems = [
         Problem(number, "is not UTF-8")
         for number, line in enumerate(lines, 1)
         if any("\udc80" <= character <= "\udcff" for character in line)
     ]
-    front = _front_lines(lines)
-    header, digest, foreign = _read_front(lines[:front], problems)
+    start, front = _front_lines(lines)
+    header, digest, foreign = _read_front(lines[start:front], ours, problems)
     tokens = _tokens("".join(lines[front:]))
     preamble, sections = _sections(lines, front, tokens)
     places = [section for section in sections if section.name.casefold() == TODOS.casefold()]
     if not places:
         problems.append(Problem(1, f"there is no section ## {TODOS}"))
-    rows, used = _rows(tokens, front, places)
+    rows, used = _rows(tokens, front, places, ours)
     if not sections:
         # Without a heading, nobody knows whether a fence in the text was ever closed.
         foreign += lines[front:] if "".join(lines[front:]).strip() else []
@@ -104,30 +108,33 @@ def _tokens(body: str) -> list[Token]:
     return MarkdownIt("commonmark").disable(["inline", "reference"]).parse(body)
 
 
-def _front_lines(lines: Sequence[str]) -> int:
-    """How many lines the front matter takes, 0 without one."""
-    if not lines or lines[0].rstrip() != "---":
-        return 0
-    for number, line in enumerate(lines[1:], 1):
+def _front_lines(lines: Sequence[str]) -> tuple[int, int]:
+    """Where the front matter starts and ends, below blank lines; ``(0, 0)`` without one."""
+    start = next((n for n, line in enumerate(lines) if line.strip(_BLANK)), len(lines))
+    if start == len(lines) or lines[start].strip(_BLANK) != "---":
+        return 0, 0
+    for number, line in enumerate(lines[start + 1 :], start + 1):
         if line.rstrip() == "---":
-            return number + 1
-    return 0
+            return start, number + 1
+    return 0, 0
 
 
 def _read_front(
-    lines: list[str], problems: list[Problem]
+    lines: list[str], ours: Container[str] | None, problems: list[Problem]
 ) -> tuple[Header | None, str | None, list[str]]:
-    """Header, digest, and the front matter itself where it holds what is not ours."""
+    """Header, digest, and the lines of the front matter that are not ours."""
     if not lines:
         problems.append(Problem(1, "there is no front matter"))
         return None, None, []
     inner = lines[1:-1]
     found = _load_yaml("".join(inner))
+    foreign = [line for line in inner if line.strip() and line.strip() not in (ours or ())]
     if found is None:
         problems.append(Problem(1, "the front matter is not readable"))
-        return None, None, inner
+        return None, None, foreign
     texts = {key: value for key, value in found.items() if isinstance(value, str)}
-    foreign = inner[:] if set(found) - set(FRONT_KEYS) else []
+    if ours is None and not set(found) - set(FRONT_KEYS):
+        foreign = []
     seq = texts.get("seq", "")
     if not all(texts.get(key) for key in FRONT_KEYS) or not re.fullmatch(r"[0-9]{1,15}", seq):
         problems.append(Problem(1, "the front matter lacks what the kernel wrote there"))
@@ -157,7 +164,7 @@ def _sections(
         if opening.type != "heading_open" or opening.level or opening.map is None:
             continue
         if opening.tag == "h2" or (opening.tag == "h1" and starts):
-            starts.append((opening.map[0] + front, unescape(inline.content).strip()))
+            starts.append((opening.map[0] + front, inline.content.strip(" \t")))
     if not starts:
         return "", []
     ends = [start for start, _ in starts[1:]] + [len(lines)]
@@ -170,7 +177,7 @@ def _sections(
 
 
 def _rows(
-    tokens: Sequence[Token], front: int, places: Sequence[Section]
+    tokens: Sequence[Token], front: int, places: Sequence[Section], ours: Container[str] | None
 ) -> tuple[list[ParsedRow], set[int]]:
     """The rows in the to-do sections, and the numbers (from 1) of the lines that are ours."""
     spans = [range(place.line, place.line + len(split_lines(place.text))) for place in places]
@@ -185,8 +192,16 @@ def _rows(
             rows.append(_row(match, numbers[0]))
             used.update(numbers)
         elif _DETAIL.match(content):
-            used.update(numbers)
+            used.update(_own(numbers, content, ours))
     return rows, used
+
+
+def _own(numbers: range, content: str, ours: Container[str] | None) -> Iterator[int]:
+    """Which lines of a detail the kernel wrote: all, or those it wrote as they stand."""
+    whole = ours is None or _unwrapped(content) in ours
+    for number, line in zip(numbers, content.split("\n"), strict=False):
+        if whole or line.strip() in (ours or ()):
+            yield number
 
 
 def _heading_lines(tokens: Sequence[Token]) -> Iterator[int]:
@@ -195,8 +210,14 @@ def _heading_lines(tokens: Sequence[Token]) -> Iterator[int]:
             yield from range(*token.map)
 
 
+def _unwrapped(text: str) -> str:
+    """What an editor broke into several lines, on one."""
+    first, *more = text.split("\n")
+    return " ".join([first.rstrip(" "), *(line.strip(" ") for line in more)]) if more else text
+
+
 def _row(match: re.Match[str], line: int) -> ParsedRow:
-    text = _WRAP.sub(" ", match[2] or "")
+    text = _unwrapped(match[2] or "")
     known = _ID.fullmatch(text)
     title = (known[2] or "") if known else text
     return ParsedRow(known[1] if known else None, unescape(title), match[1] != " ", line)
@@ -221,8 +242,11 @@ def _stray(
     for place in places:
         count = len(split_lines(place.text))
         inside = range(place.line + 1, place.line + count)
-        strays = [n for n in inside if n not in used and lines[n - 1].strip()]
-        for number in strays:
+        before = 0
+        for number in inside:
+            if number in used or not lines[number - 1].strip():
+                continue
             yield lines[number - 1].rstrip("\r\n") + "\n"
-            if number - 1 not in strays:
+            if number - 1 != before:
                 problems.append(Problem(number, "is no row of the to-do list"))
+            before = number

@@ -15,7 +15,7 @@ from typing import Protocol
 TODOS = "Todos"
 HANDOFF = "Handoff"
 FRONT_KEYS = ("goal_id", "handoff_mode", "updated_at", "seq", "todos_digest")
-DETAIL_WORDS = ("held by", "evidence", "note")
+DETAIL_WORDS = ("held by", "evidence", "note", "earlier")
 
 _LINES = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
 _PLAIN_YAML = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._:+-]*[A-Za-z0-9])?")
@@ -32,12 +32,14 @@ _ESCAPED = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """The front matter: times RFC 3339, UTC; ``seq`` of the event the file shows."""
+    """The front matter: times RFC 3339, UTC; ``seq`` of the event the file shows. ``earlier``
+    is no part of it: how many finished todos the list leaves out."""
 
     goal_id: str
     handoff_mode: str
     updated_at: str
     seq: int
+    earlier: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +85,10 @@ def render_front(header: Header, rows: Sequence[RowLike]) -> str:
     return "".join(["---\n", *(f"{key}: {_yaml(str(value))}\n" for key, value in pairs), "---\n\n"])
 
 
-def render_todos(rows: Iterable[Row]) -> str:
-    """The section ``## Todos``; it ends after its last row."""
-    return "".join([f"## {TODOS}\n", "\n", *map(_render_row, rows)])
+def render_todos(rows: Iterable[Row], earlier: int = 0) -> str:
+    """The section ``## Todos``; it ends after its last row, or says how many are left out."""
+    more = f"- *earlier* {earlier} more are finished: loopx todo list --all\n" if earlier else ""
+    return "".join([f"## {TODOS}\n", "\n", *map(_render_row, rows), more])
 
 
 def unchanged(text: str, header: Header, rows: Sequence[Row]) -> bool:
@@ -98,7 +101,14 @@ def unchanged(text: str, header: Header, rows: Sequence[Row]) -> bool:
 
 def render_top(header: Header, rows: Sequence[Row]) -> str:
     """The kernel's part at the beginning of the file: front matter and to-do list."""
-    return render_front(header, rows) + render_todos(rows)
+    return render_front(header, rows) + render_todos(rows, header.earlier)
+
+
+def own_lines(*tops: str) -> frozenset[str]:
+    """The lines of the kernel's parts ``tops``, and what its list items say, without blanks
+    around them."""
+    lines = [line.strip() for top in tops for line in split_lines(top)]
+    return frozenset(lines).union(line.removeprefix("- ") for line in lines)
 
 
 def rest_of(text: str, top: str) -> str | None:
@@ -111,7 +121,8 @@ def rest_of(text: str, top: str) -> str | None:
     return rest if whole else None
 
 
-_TODOS_AGAIN = re.compile(r"^[ \t]*(?:##?[ \t]+)?todos\b", re.IGNORECASE | re.MULTILINE)
+_TODOS_AGAIN = re.compile(r"(?:^|\r)[^\S\n]*(?:##?[^\S\n]+)?todos\b", re.IGNORECASE | re.MULTILINE)
+"""More than what makes a second list: Markdown ends lines at CR too, and trims any blank."""
 
 
 def escape(text: str) -> str:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from loopx_kernel.clock import parse_time
-from loopx_kernel.errors import Conflict, Damaged, Storage
+from loopx_kernel.errors import Conflict, Storage
 from loopx_kernel.store.disk import (
     discard,
     opened,
@@ -25,8 +25,9 @@ from loopx_kernel.store.disk import (
     write_temporary,
 )
 from loopx_kernel.store.journal import Journal
-from loopx_kernel.store.line import MAX_LINE, Line, Position, decode, encode, seal
+from loopx_kernel.store.line import Line, Position, decode, encode, seal
 from loopx_kernel.store.quarantine import set_aside
+from loopx_kernel.store.seek import tail_line
 
 _COPY = 1024 * 1024
 
@@ -70,7 +71,7 @@ class Writer:
             end = self._journal.committed_end(fd)
             if end == size:
                 return Settled()
-            line = self._whole_line(fd, end, size)
+            line = tail_line(self._journal, fd, end, size)
             if line is not None:
                 self._commit(fd, size, b"\n", line.event_id, first=end == 0)
                 return Settled(kept=line)
@@ -182,19 +183,6 @@ class Writer:
             event_id=event_id,
             errno=errno.errorcode.get(error.errno or 0, ""),
         )
-
-    def _whole_line(self, fd: int, end: int, size: int) -> Line | None:
-        if size - end > MAX_LINE:
-            return None
-        try:
-            line = decode(self._files.read_at(fd, size - end, end), end, path=self._path)
-            before = self._journal.line_before(fd, end)
-        except Damaged:
-            return None
-        if before is None:
-            return line if line.seq == 1 else None
-        fits = (line.seq, line.prev) == (before.seq + 1, before.sha256)
-        return line if fits else None
 
     def _cut(self, fd: int, end: int, reason: str, at: datetime) -> Path:
         copy = set_aside(self._quarantine, reason, self._parts(fd, end), at=at, files=self._files)

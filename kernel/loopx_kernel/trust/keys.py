@@ -8,14 +8,15 @@ import hashlib
 import os
 import re
 import stat
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from loopx_kernel.errors import Conflict, Denied, UsageError
-from loopx_kernel.text import check_line, safe
+from loopx_kernel.errors import Denied, UsageError
+from loopx_kernel.text import safe
 from loopx_kernel.trust import algorithms
-from loopx_kernel.trust.key_files import read_key_file, write_new
+from loopx_kernel.trust.key_files import read_key_file
 from loopx_kernel.trust.wire import Malformed, Reader
 
 if TYPE_CHECKING:
@@ -59,6 +60,10 @@ class PrivateKey:
     encrypted: bool
     key: PrivateKeyTypes = field(repr=False, compare=False)
 
+    def sign(self, data: bytes) -> bytes:
+        """The SSH signature over ``data``."""
+        return algorithms.sign_data(self.key, data)
+
 
 def parse_public_line(line: str) -> PublicKey:
     """A ``.pub`` line, ``KIND BASE64 [COMMENT]``.
@@ -85,6 +90,8 @@ def load_private(path: Path, passphrase: bytes | None) -> PrivateKey:
     ``Denied("wrong_passphrase")`` when the passphrase is missing or wrong.
     """
     data, header = _read(path)
+    if algorithms.is_hardware(header.public.kind):
+        _no_key(path, "it is a hardware key's, which signs through ssh-agent alone")
     if header.encrypted and not passphrase:
         raise Denied(
             "wrong_passphrase", f"the key {safe(str(path))} needs its passphrase", path=str(path)
@@ -93,32 +100,51 @@ def load_private(path: Path, passphrase: bytes | None) -> PrivateKey:
         _no_key(path, "its passphrase hashing is set so high that opening it would take hours")
     key = _decrypt(path, data, header, passphrase)
     # Neither the cipher nor the library notices a changed secret of an ed25519 key.
-    if _blob_of(key) != header.public.blob:
+    if blob_of(key) != header.public.blob:
         _no_key(path, "it is damaged: its two halves do not fit")
     return PrivateKey(header.public, header.encrypted, key)
 
 
-def needs_passphrase(path: Path) -> bool:
-    """Whether the key file is encrypted; asks nobody. Raises ``Denied("no_key")``."""
-    return _read(path)[1].encrypted
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a key file tells without its passphrase. ``opens`` says that its private half is
+    there and signs in this process, ``encrypted`` that it takes a passphrase."""
+
+    public: PublicKey
+    opens: bool = False
+    encrypted: bool = False
 
 
-def public_of(path: Path) -> PublicKey:
-    """The public half of the key at ``path``, without its passphrase.
+def look(path: Path) -> Found:
+    """What lies at ``path``: a private key file, or a public one, ``PATH.pub`` where ``path`` is
+    not there; asks nobody.
 
-    Taken from the private key file itself, which holds it in the clear, with the
-    comment of ``PATH.pub`` where that is the same key; from ``PATH.pub`` alone
-    where there is no private file. Raises ``Denied("no_key")``.
+    The public half is taken from the private key file itself, which holds it in the
+    clear, with the comment of ``PATH.pub`` where that is the same key. The private file
+    of a hardware key opens nothing here. Raises ``Denied("no_key")``.
     """
     beside = Path(f"{path}.pub")
     if not os.path.exists(path):  # noqa: PTH110  # False, too, where it may not be looked at
-        return _read_public(beside, named=path)
-    public = _read(path)[1].public
+        return Found(_read_public(beside, named=path))
+    data = read_key_file(path)
+    try:
+        header = _header(data)
+    except Malformed as fault:
+        public = _public_in(data)
+        if public is None:
+            _no_key(path, str(fault))
+        return Found(public)
     try:
         written = _read_public(beside, named=path)
     except Denied:
-        return public
-    return written if written.blob == public.blob else public
+        written = header.public
+    public = written if written.blob == header.public.blob else header.public
+    return Found(public, not algorithms.is_hardware(public.kind), header.encrypted)
+
+
+def public_of(path: Path) -> PublicKey:
+    """The public half of the key at ``path``, as ``look`` finds it."""
+    return look(path).public
 
 
 def permissions_problem(path: Path) -> str | None:
@@ -134,33 +160,6 @@ def permissions_problem(path: Path) -> str | None:
         return "it belongs to another user"
     mode = stat.S_IMODE(found.st_mode)
     return f"others than its owner may use it (mode {mode:04o})" if mode & 0o077 else None
-
-
-def generate(
-    path: Path, comment: str, passphrase: bytes | None, *, kdf_rounds: int = 24
-) -> PublicKey:
-    """Makes an ed25519 key: ``path`` (mode 0600) and ``PATH.pub``; returns the public half.
-
-    Both files are whole and durable on return; a missing folder is made with mode
-    0700. ``passphrase`` None leaves the key unencrypted. Raises ``Conflict("exists")``
-    if either file is there already, ``UsageError("invalid_value")`` for an empty
-    passphrase or a comment of more than one line, and ``Storage``.
-    """
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-
-    if passphrase == b"":
-        raise UsageError("invalid_value", "the passphrase is empty", field="passphrase")
-    if comment:
-        check_line(comment, "comment", limit=100)
-    beside = Path(f"{path}.pub")
-    for existing in (path, beside):
-        if os.path.lexists(existing):
-            _exists(existing)
-    key = Ed25519PrivateKey.generate()
-    content = _encode(key, passphrase, kdf_rounds)
-    public = PublicKey("ssh-ed25519", _header(content).public.blob, comment.strip())
-    _write_pair(path, content, beside, f"{public.line}\n".encode())
-    return public
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +237,8 @@ def _decrypt(path: Path, data: bytes, header: _Header, passphrase: bytes | None)
     return key
 
 
-def _blob_of(key: PrivateKeyTypes) -> bytes:
+def blob_of(key: PrivateKeyTypes) -> bytes:
+    """The public half of an opened key in SSH's wire format."""
     from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
     # Every kind that `_header` lets through has an OpenSSH form.
@@ -246,27 +246,10 @@ def _blob_of(key: PrivateKeyTypes) -> bytes:
     return binascii.a2b_base64(line.split(b" ")[1])
 
 
-def _encode(key: PrivateKeyTypes, passphrase: bytes | None, kdf_rounds: int) -> bytes:
-    from cryptography.hazmat.primitives import serialization
-
-    form = serialization.PrivateFormat.OpenSSH
-    protection: serialization.KeySerializationEncryption = serialization.NoEncryption()
-    if passphrase is not None:
-        protection = form.encryption_builder().kdf_rounds(kdf_rounds).build(passphrase)
-    return key.private_bytes(serialization.Encoding.PEM, form, protection)
-
-
-def _write_pair(path: Path, content: bytes, beside: Path, public: bytes) -> None:
-    if not write_new(path, content, 0o600):
-        _exists(path)
-    try:
-        written = write_new(beside, public, 0o644)
-    except BaseException:
-        path.unlink()
-        raise
-    if not written:
-        path.unlink()
-        _exists(beside)
+def _public_in(data: bytes) -> PublicKey | None:
+    with suppress(Malformed):
+        return _public_from(data.decode("utf-8", "replace"))
+    return None
 
 
 def _read_public(beside: Path, *, named: Path) -> PublicKey:
@@ -274,15 +257,6 @@ def _read_public(beside: Path, *, named: Path) -> PublicKey:
         return _public_from(read_key_file(beside).decode("utf-8", "replace"))
     except Malformed as fault:
         _no_key(named, f"its .pub file is not a public key: {fault}")
-
-
-def _exists(path: Path) -> NoReturn:
-    raise Conflict(
-        "exists",
-        f"{safe(str(path))} is there already and is not overwritten",
-        next="name another file",
-        path=str(path),
-    )
 
 
 def _no_key(path: Path, reason: str) -> NoReturn:

@@ -8,29 +8,16 @@ from datetime import UTC, datetime
 
 from loopx_kernel.errors import UsageError
 from loopx_kernel.trust.keys import PublicKey, parse_public_line
-from loopx_kernel.trust.sshsig import NAMESPACE
+from loopx_kernel.trust.owner_line import CONFIRMED, UNATTENDED, Owner, render_line
+from loopx_kernel.trust.wire import NAMESPACE
+
+__all__ = ["BadLine", "Owner", "check_name", "make_owner", "parse_owners", "render_line"]
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9@._-]{0,63}")
 _OPTION = re.compile(r'([A-Za-z-]+)="([^"]*)"')
 _TIME = re.compile(r"\d{8}(?:\d{4}(?:\d{2})?)?Z")
-_UNATTENDED = "allow-unattended"
 _LONGEST_LINE = 16 * 1024
 _LARGEST_FILE = 4 * 1024 * 1024
-
-
-@dataclass(frozen=True, slots=True)
-class Owner:
-    """An enrolled person. ``key_line`` is ``KIND BASE64``; times are aware UTC, whole seconds.
-
-    The key counts from ``valid_after`` up to and including ``valid_before``.
-    """
-
-    name: str
-    key_line: str
-    fingerprint: str
-    allow_unattended: bool = False
-    valid_after: datetime | None = None
-    valid_before: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,27 +51,19 @@ def make_owner(
     allow_unattended: bool = False,
     valid_after: datetime | None = None,
     valid_before: datetime | None = None,
+    confirmed: bool = False,
 ) -> Owner:
     """The owner ``name`` with ``key``; ``UsageError("invalid_value")`` for a bad name."""
     line = PublicKey(key.kind, key.blob).line
     return Owner(
-        check_name(name), line, key.fingerprint, allow_unattended, valid_after, valid_before
+        check_name(name),
+        line,
+        key.fingerprint,
+        allow_unattended,
+        valid_after,
+        valid_before,
+        confirmed,
     )
-
-
-def render_line(owner: Owner) -> str:
-    """``NAME namespaces="loopx" KIND BASE64``, without a newline, as ``ssh-keygen`` reads it.
-
-    A validity period stands among the options; that the key may be used
-    unattended stands in the comment, because OpenSSH has no option for it.
-    """
-    options = [f'namespaces="{NAMESPACE}"']
-    if owner.valid_after:
-        options.append(f'valid-after="{_stamp(owner.valid_after)}"')
-    if owner.valid_before:
-        options.append(f'valid-before="{_stamp(owner.valid_before)}"')
-    line = f"{owner.name} {','.join(options)} {owner.key_line}"
-    return f"{line} {_UNATTENDED}" if owner.allow_unattended else line
 
 
 def parse_owners(content: bytes) -> tuple[list[Owner], list[BadLine]]:
@@ -133,9 +112,10 @@ def _owner_in(raw: bytes) -> Owner | None:
     return make_owner(
         name,
         key,
-        allow_unattended=key.comment == _UNATTENDED,
+        allow_unattended=key.comment == UNATTENDED,
         valid_after=_time_in(options, "valid-after"),
         valid_before=_time_in(options, "valid-before"),
+        confirmed=key.comment == CONFIRMED,
     )
 
 
@@ -171,8 +151,3 @@ def _time_in(options: dict[str, str], option: str) -> datetime | None:
         return datetime.strptime(digits, "%Y%m%d%H%M%S").replace(tzinfo=UTC)
     except ValueError:
         raise _Refused(f"{option} is not a time that exists") from None
-
-
-def _stamp(moment: datetime) -> str:
-    moment = moment.astimezone(UTC)
-    return f"{moment.year:04d}{moment:%m%d%H%M%S}Z"

@@ -10,14 +10,13 @@ import base64
 import binascii
 import hashlib
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import NoReturn, Protocol
 
 from loopx_kernel.errors import Denied
 from loopx_kernel.trust import algorithms
-from loopx_kernel.trust.keys import PrivateKey
-from loopx_kernel.trust.wire import Malformed, Reader, pack
-
-NAMESPACE = "loopx"
+from loopx_kernel.trust.algorithms import RawSignature
+from loopx_kernel.trust.keys import PublicKey
+from loopx_kernel.trust.wire import NAMESPACE, Malformed, Reader, pack
 
 _MAGIC = b"SSHSIG"
 _VERSION = 1
@@ -28,25 +27,47 @@ _LINE = 70
 _LONGEST = 16 * 1024
 
 
+class Signer(Protocol):
+    """What can sign: a key that was opened, or one that an agent holds."""
+
+    @property
+    def public(self) -> PublicKey:
+        """Whose signature it will be."""
+
+    def sign(self, data: bytes) -> bytes:
+        """The SSH signature over ``data``; raises ``Denied`` where there will be none."""
+
+
 @dataclass(frozen=True, slots=True)
 class Signature:
     """The fields of one signature; ``public_key`` is the SSH blob that made it."""
 
     public_key: bytes
     hash_algorithm: str
-    algorithm: str
-    raw: bytes
+    fields: RawSignature
 
 
-def sign(message: bytes, private_key: PrivateKey) -> str:
+def sign(message: bytes, signer: Signer) -> str:
     """An armored signature over ``message``: hash sha512, text ending in a newline."""
-    algorithm, raw = algorithms.sign_data(private_key.key, _signed_data(message, "sha512"))
+    signature = signer.sign(data_of(message))
     blob = _MAGIC + _VERSION.to_bytes(4, "big")
-    blob += pack(private_key.public.blob, NAMESPACE.encode(), b"", b"sha512")
-    blob += pack(pack(algorithm.encode(), raw))
+    blob += pack(signer.public.blob, NAMESPACE.encode(), b"", b"sha512", signature)
     text = base64.b64encode(blob).decode("ascii")
     lines = [text[start : start + _LINE] for start in range(0, len(text), _LINE)]
     return "\n".join([_BEGIN, *lines, _END, ""])
+
+
+def is_as_made(armored: str) -> bool:
+    """Whether a signature is written as ``sign`` and ``ssh-keygen`` write it, to the byte:
+    elsewhere its lines may be broken otherwise, which ``verify`` does not mind."""
+    body = "".join(armored.split("\n")[1:-2])
+    lines = [body[start : start + _LINE] for start in range(0, len(body), _LINE)]
+    return armored == "\n".join([_BEGIN, *lines, _END, ""])
+
+
+def data_of(message: bytes) -> bytes:
+    """What a key signs for ``message``."""
+    return _signed_data(message, "sha512")
 
 
 def parse(armored: str) -> Signature:
@@ -61,18 +82,19 @@ def parse(armored: str) -> Signature:
         _deny(fault)
 
 
-def verify(message: bytes, armored: str) -> bytes:
-    """The public key blob that signed exactly ``message``; says nothing about whose it is.
+def verify(message: bytes, armored: str) -> Signature:
+    """The fields of a signature over exactly ``message``; says nothing about whose it is, nor
+    of the flags of a hardware key but that it set them.
 
     Raises ``Denied("bad_signature")`` with the reason as the fact ``why``.
     """
     signature = parse(armored)
     data = _signed_data(message, signature.hash_algorithm)
     try:
-        algorithms.check_signature(signature.public_key, signature.algorithm, signature.raw, data)
+        algorithms.check_signature(signature.public_key, signature.fields, data)
     except Malformed as fault:
         _deny(fault)
-    return signature.public_key
+    return signature
 
 
 def _signed_data(message: bytes, hash_algorithm: str) -> bytes:
@@ -112,11 +134,9 @@ def _fields(blob: bytes) -> Signature:
     hash_algorithm = reader.text()
     if hash_algorithm not in _HASHES:
         raise Malformed("its hash is not one LoopX knows")
-    inner = Reader(reader.string())
+    signature = reader.string()
     reader.end()
-    signature = Signature(public_key, hash_algorithm, inner.text(), inner.string())
-    inner.end()
-    return signature
+    return Signature(public_key, hash_algorithm, algorithms.read_signature(signature))
 
 
 def _deny(fault: Malformed) -> NoReturn:

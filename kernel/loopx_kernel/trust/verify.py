@@ -6,13 +6,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from loopx_kernel.domain.event import Level, Problem, Verdict
+from loopx_kernel.domain.event import Problem, Verdict
+from loopx_kernel.domain.levels import level_of_key
 from loopx_kernel.errors import Denied, UsageError
 from loopx_kernel.trust import sshsig
+from loopx_kernel.trust.algorithms import is_hardware
 from loopx_kernel.trust.keys import PublicKey, parse_public_line
 from loopx_kernel.trust.wire import Reader
-
-LEVELS: tuple[Level, ...] = ("none", "software", "passphrase", "confirmed", "presence")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +27,7 @@ class EnrolledKey:
     key_line: str
     fingerprint: str
     allow_unattended: bool = False
+    confirmed: bool = False
     revoked: bool = False
     valid_after: datetime | None = None
     valid_before: datetime | None = None
@@ -38,31 +39,36 @@ def judge(
     candidates: Iterable[EnrolledKey],
     *,
     at: datetime | None = None,
-    at_least: Level = "none",
 ) -> Verdict:
     """The verdict on ``armored`` as a signature over ``statement``; never raises on content.
+    Not a byte of it may be other than it was made, line breaks among them.
 
     ``candidates`` are the keys known at that place, revoked ones included. ``at``
     (aware UTC) is the moment a validity period is held against; without it
-    periods are not looked at. ``at_least`` is the level a rule asks for.
+    periods are not looked at.
     """
     if not armored:
         return Verdict(False, problem="unsigned")
     try:
-        blob = sshsig.verify(statement, armored)
+        signature = sshsig.verify(statement, armored)
     except Denied as fault:
         return Verdict(False, problem="bad_signature", why=fault.facts["why"])
-    fingerprint = PublicKey(Reader(blob).text(), blob).fingerprint
+    if not sshsig.is_as_made(armored):
+        return Verdict(False, problem="bad_signature", why="it is written otherwise than made")
+    blob = signature.public_key
+    key = PublicKey(Reader(blob).text(), blob)
     enrolled = _find(blob, candidates)
     if enrolled is None:
-        return Verdict(False, fingerprint=fingerprint, problem="unknown_signer")
-    level: Level = "software" if enrolled.allow_unattended else "passphrase"
+        return Verdict(False, fingerprint=key.fingerprint, problem="unknown_signer")
+    level = level_of_key(
+        key.kind, allow_unattended=enrolled.allow_unattended, confirmed=enrolled.confirmed
+    )
     problem = _standing(enrolled, at)
-    if problem is None and LEVELS.index(level) < LEVELS.index(at_least):
+    if problem is None and is_hardware(key.kind) and not signature.fields.touched:
         problem = "wrong_level"
     if problem:
-        return Verdict(False, enrolled.name, fingerprint, problem=problem)
-    return Verdict(True, enrolled.name, fingerprint, level)
+        return Verdict(False, enrolled.name, key.fingerprint, problem=problem)
+    return Verdict(True, enrolled.name, key.fingerprint, level, verified=signature.fields.verified)
 
 
 def _find(blob: bytes, candidates: Iterable[EnrolledKey]) -> EnrolledKey | None:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+NAMESPACE = "loopx"
+"""What SSH signatures are made for here; those made for anything else count for nothing."""
+
 
 class Malformed(ValueError):
     """Bytes that are not what the format asks for; the message is a short reason."""

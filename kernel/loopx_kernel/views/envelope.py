@@ -8,10 +8,12 @@ from datetime import datetime
 from typing import Literal
 
 from loopx_kernel.clock import format_time
-from loopx_kernel.domain.freshness import SourceReading
+from loopx_kernel.domain.freshness import UNREADABLE, HostReading, SourceReading
 
 ENVELOPE_SCHEMA = "loopx_projection_envelope_v0"
 LEDGER = "ledger"
+_UNKNOWN = UNREADABLE | {"unverified"}
+"""Read states after which nobody can say that everything was read."""
 Scope = Literal["goal", "workspace", "global"]
 
 
@@ -97,6 +99,23 @@ def source_row(reading: SourceReading) -> SourceRow:
     )
 
 
+def host_row(reading: HostReading) -> SourceRow:
+    """The envelope's row for a provider's host. A report that expired is no report."""
+    reads: dict[str, str] = {"ok": "read", "failed": "failed", "expired": "not_read"}
+    return SourceRow(
+        id=reading.id,
+        read_status=reads[reading.report],
+        status="stale" if reading.report == "expired" else "fresh",
+        required=reading.required,
+        enabled=True,
+        last_read_at=reading.last_success_at,
+        staleness_seconds=reading.staleness_seconds,
+        window_seconds=int((reading.expires_at - reading.checked_at).total_seconds()),
+        unreadable_count=None,
+        alert_reasons=reading.alert_reasons,
+    )
+
+
 def ledger_row(observed_at: datetime, now: datetime, integrity: Sequence[str]) -> SourceRow:
     """The row for the ledger's own reading; ``integrity`` names what is wrong with it."""
     return SourceRow(
@@ -138,7 +157,7 @@ def seal(
         reasons["integrity"] = list(integrity)
     enabled = [row for row in sources if row.enabled]
     unread = [row for row in enabled if row.required and row.last_read_at is None]
-    unreadable = [row for row in enabled if row.unreadable_count or row.read_status == "unverified"]
+    unreadable = [row for row in enabled if row.unreadable_count or row.read_status in _UNKNOWN]
     order = sorted(reasons)
     return Envelope(
         projection=projection,
@@ -149,6 +168,23 @@ def seal(
         alert_reasons=tuple(AlertReason(code, tuple(reasons[code])) for code in order),
         sources=tuple(sources),
         coverage=coverage,
+    )
+
+
+def lacking(envelope: Envelope, included: int, omitted: Sequence[Omission]) -> Envelope:
+    """The same projection where ``included`` things are shown and others are not; it stays as it
+    is where none is left out."""
+    if not omitted:
+        return envelope
+    integrity = (r.ids for r in envelope.alert_reasons if r.code == "integrity")
+    missing = sum(item.count for item in omitted)
+    return seal(
+        envelope.projection,
+        observed_at=envelope.observed_at,
+        served_at=envelope.served_at,
+        sources=envelope.sources,
+        coverage=Coverage(envelope.coverage.scope, included + missing, included, tuple(omitted)),
+        integrity=next(integrity, ()),
     )
 
 

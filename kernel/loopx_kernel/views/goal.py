@@ -9,12 +9,22 @@ from datetime import datetime, timedelta
 from loopx_kernel.clock import Reading
 from loopx_kernel.domain.completion import Completion, derive
 from loopx_kernel.domain.contract import Contract, should_run
-from loopx_kernel.domain.freshness import SourceReading, judge
+from loopx_kernel.domain.freshness import HostReading, SourceReading, judge, judge_host
 from loopx_kernel.domain.needs_you import NeedsYou, Reads
 from loopx_kernel.domain.quota import burn
-from loopx_kernel.domain.records import Gate, Todo
+from loopx_kernel.domain.records import Alert, Gate, Todo
 from loopx_kernel.domain.state import GoalState, is_live, pending_gates_on
-from loopx_kernel.views.envelope import Coverage, Envelope, ledger_row, seal, source_row
+from loopx_kernel.views.envelope import (
+    Coverage,
+    Envelope,
+    Omission,
+    SourceRow,
+    host_row,
+    ledger_row,
+    seal,
+    source_row,
+)
+from loopx_kernel.views.warnings import Warned, warnings_of
 
 BURN_BUCKETS = 48
 
@@ -32,6 +42,11 @@ class TodoRow:
     damaged: bool = False
 
 
+def row_of_finished(todo: Todo) -> TodoRow:
+    """A todo finished long ago, to which no moment adds anything."""
+    return TodoRow(todo, todo.status, holder=None, gated_by=(), needs=())
+
+
 @dataclass(frozen=True, slots=True)
 class LeaseRow:
     """A lease as it stands: active, expired, released or ended."""
@@ -45,6 +60,8 @@ class LeaseRow:
     acquired_at: datetime
     renewed_at: datetime
     expires_at: datetime
+    by_wall_clock: bool
+    """It took over from a holder whose end no boot clock could tell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +84,11 @@ class Burn:
 
 @dataclass(frozen=True, slots=True)
 class GoalView:
-    """One goal at one moment. Ages are computed by whoever shows it; times are UTC."""
+    """One goal at one moment. Ages are computed by whoever shows it; times are UTC.
+
+    ``todos`` are those not finished and the latest that are; ``counts`` counts all of them, and
+    ``earlier`` those that finished before.
+    """
 
     goal_id: str
     display_name: str
@@ -85,13 +106,18 @@ class GoalView:
     contract: Contract
     todos: tuple[TodoRow, ...]
     counts: dict[str, int]
+    earlier: int
     leases: tuple[LeaseRow, ...]
     gates: tuple[GateRow, ...]
     sources: tuple[SourceReading, ...]
+    hosts: tuple[HostReading, ...]
     burn: Burn
     completion: Completion
     reads: Reads
     alerts: tuple[str, ...]
+    refused: tuple[Alert, ...]
+    """Lines by somebody whose time on a todo was over."""
+    warnings: tuple[Warned, ...]
     envelope: Envelope
 
     @property
@@ -101,8 +127,10 @@ class GoalView:
 
     @property
     def display_answer(self) -> str:
-        """The contract's answer as a word for people: paused and retired have their own."""
-        return self.status if self.status != "active" else self.contract.answer
+        """The contract's answer as a word for people; paused, retired and closed have their own."""
+        if self.status != "active":
+            return self.status
+        return "closed" if self.completion.complete else self.contract.answer
 
 
 def goal_view(
@@ -120,6 +148,7 @@ def goal_view(
     now = reading.now
     rules = state.the_rules
     sources = tuple(judge(source, now) for source in state.sources.values())
+    hosts = tuple(judge_host(host, state.sources.values(), now) for host in state.hosts.values())
     rows = tuple(_todo_row(state, todo, reading, reads) for todo in state.todos.values())
     return GoalView(
         goal_id=state.goal_id,
@@ -137,18 +166,22 @@ def goal_view(
         verified_from=reads.verified_from,
         contract=should_run(state, reads, reading, agent_id, agents=agents, owners=owners),
         todos=rows,
-        counts=_counts(rows),
+        counts=counts_of(state),
+        earlier=sum(state.left.values()),
         leases=_leases(state, reading),
-        gates=tuple(GateRow(gate, gate.status_at(now)) for gate in state.gates.values()),
+        gates=tuple(GateRow(gate, state.gate_status(gate, now)) for gate in state.gates.values()),
         sources=sources,
+        hosts=hosts,
         burn=_burn(state, now),
         completion=derive(state, reads, sources, now),
         reads=reads,
         alerts=tuple(f"#{a.seq} {a.event_type} has no effect: {a.message}" for a in state.alerts),
+        refused=tuple(alert for alert in state.alerts if alert.is_zombie),
+        warnings=warnings_of(state.goal_id, state.seq, state.last_at, reads, now),
         envelope=goal_envelope(
             state,
             reads,
-            sources,
+            [*map(source_row, sources), *map(host_row, hosts)],
             now=now,
             observed_at=observed_at or now,
             projection=projection,
@@ -159,7 +192,7 @@ def goal_view(
 def goal_envelope(
     state: GoalState,
     reads: Reads,
-    sources: Sequence[SourceReading],
+    sources: Sequence[SourceRow],
     *,
     now: datetime,
     observed_at: datetime,
@@ -167,22 +200,32 @@ def goal_envelope(
 ) -> Envelope:
     """The envelope of any projection of one goal."""
     integrity = [item.path for item in reads.damage] + [f"#{a.seq}" for a in state.alerts]
-    rows = [ledger_row(observed_at, now, integrity), *map(source_row, sources)]
+    integrity += [w.id for w in warnings_of(state.goal_id, state.seq, state.last_at, reads, now)]
+    rows = [ledger_row(observed_at, now, integrity), *sources]
     return seal(
         projection,
         observed_at=observed_at,
         served_at=now,
         sources=rows,
-        coverage=Coverage("goal", 1, 1),
+        coverage=coverage_of(state.seq, unreachable=reads.unread_lines),
         integrity=integrity,
         verified=reads.verified_from == 1,
     )
 
 
+def coverage_of(lines: int, **omitted: int) -> Coverage:
+    """What one goal's projection covers: the goal, or where lines of its journal are not in it,
+    ``lines`` of them, with how many are left out for each reason."""
+    missing = tuple(Omission(reason, count) for reason, count in omitted.items() if count)
+    if not missing:
+        return Coverage("goal", 1, 1)
+    return Coverage("goal", lines + sum(item.count for item in missing), lines, missing)
+
+
 def _todo_row(state: GoalState, todo: Todo, reading: Reading, reads: Reads) -> TodoRow:
     live = is_live(todo.lease, reading)
     gated = tuple(gate.id for gate in pending_gates_on(state, todo.id))
-    needs = tuple(ref for ref in todo.depends_on if not state.todos[ref].finished)
+    needs = tuple(ref for ref in todo.depends_on if not state.has_ended(ref))
     status: str = todo.status
     if status == "claimed" and not live:
         status = "expired"
@@ -198,11 +241,13 @@ def _todo_row(state: GoalState, todo: Todo, reading: Reading, reads: Reads) -> T
     )
 
 
-def _counts(rows: Sequence[TodoRow]) -> dict[str, int]:
+def counts_of(state: GoalState) -> dict[str, int]:
+    """How many todos there are and were, in all and by status."""
     names = "open claimed blocked waiting deferred done superseded cancelled".split()
-    counts = {"total": len(rows)} | dict.fromkeys(names, 0)
-    for row in rows:
-        counts[row.todo.status] += 1
+    counts = {"total": len(state.todos) + sum(state.left.values())}
+    counts |= {name: state.left.get(name, 0) for name in names}
+    for todo in state.todos.values():
+        counts[todo.status] += 1
     return counts
 
 
@@ -224,6 +269,7 @@ def _leases(state: GoalState, reading: Reading) -> tuple[LeaseRow, ...]:
                 acquired_at=lease.acquired_at,
                 renewed_at=lease.renewed_at,
                 expires_at=lease.expires_at,
+                by_wall_clock=lease.by_wall_clock,
             )
         )
     return tuple(rows)

@@ -28,7 +28,9 @@ def registry_entry(state: GoalState) -> dict[str, Any]:
         "quota": {**values["quota"], "compute": _number(rules.quota.compute)},
         "gates": [rule.text for rule in rules.gates],
         "acceptance": values["acceptance"],
-        "probes": values["probes"],
+        "judge": values["judge"],
+        "search_path": values["search_path"],
+        "probes": [probe.model_dump(mode="json", exclude_defaults=True) for probe in rules.probes],
         "sources": [
             {
                 "id": source.id,
@@ -69,17 +71,19 @@ def lease_record(state: GoalState, todo: Todo) -> dict[str, Any]:
 
 
 def spend_lines(state: GoalState, since: int) -> Iterator[dict[str, Any]]:
-    """The lines of ``spend.jsonl`` with at least that ``seq``, in order."""
+    """The lines of ``spend.jsonl`` with at least that ``seq``, in order, of the spends that are
+    in the state."""
     lines = []
     for spend in state.spends.values():
         if spend.seq >= since:
-            lines.append(_spent(state.goal_id, spend))
+            lines.append(spent_line(state.goal_id, spend))
         if spend.void_seq is not None and spend.void_seq >= since:
-            lines.append(_voided(state.goal_id, spend))
+            lines.append(voided_line(state.goal_id, spend))
     yield from sorted(lines, key=lambda line: int(line["seq"]))
 
 
-def _spent(goal_id: str, spend: Spend) -> dict[str, Any]:
+def spent_line(goal_id: str, spend: Spend) -> dict[str, Any]:
+    """The line of a booking."""
     return {
         "goal_id": goal_id,
         "effect_ref": spend.effect_ref,
@@ -90,7 +94,8 @@ def _spent(goal_id: str, spend: Spend) -> dict[str, Any]:
     }
 
 
-def _voided(goal_id: str, spend: Spend) -> dict[str, Any]:
+def voided_line(goal_id: str, spend: Spend) -> dict[str, Any]:
+    """The line of a void, with the slots it gives back."""
     assert spend.voided_at is not None
     return {
         "goal_id": goal_id,

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from loopx_kernel.domain.needs_you import NeedsYou
-from loopx_kernel.views.envelope import Coverage, Envelope, Omission, seal
+from loopx_kernel.views.envelope import (
+    Coverage,
+    Envelope,
+    Omission,
+    SourceRow,
+    ledger_row,
+    seal,
+)
 from loopx_kernel.views.goal import GoalView
 
 
@@ -57,31 +65,24 @@ def workspace_view(
     now: datetime,
     projection: str = "status",
 ) -> WorkspaceView:
-    """The view of a workspace; its envelope inherits every row of its goals."""
-    omitted: dict[str, int] = {}
-    for item in unread:
-        omitted[item.reason] = omitted.get(item.reason, 0) + 1
+    """The view of a workspace; its envelope has a row for its own journal, and inherits every row
+    of its goals under their names. Coverage counts goals: one of which lines could not be read is
+    shown, and counted as missing."""
+    partial = [goal.envelope.coverage for goal in goals if not goal.envelope.coverage.complete]
+    omitted = Counter(item.reason for item in unread)
+    omitted.update(coverage.omitted[0].reason for coverage in partial)
     envelope = seal(
         projection,
         observed_at=min((goal.envelope.observed_at for goal in goals), default=now),
         served_at=now,
-        sources=[row for goal in goals for row in goal.envelope.sources],
+        sources=[ledger_row(now, now, alerts), *(row for goal in goals for row in _rows(goal))],
         coverage=Coverage(
             "workspace",
             len(goals) + len(unread),
-            len(goals),
+            len(goals) - len(partial),
             tuple(Omission(reason, count) for reason, count in sorted(omitted.items())),
         ),
-        integrity=[
-            *(
-                i
-                for g in goals
-                for r in g.envelope.alert_reasons
-                if r.code == "integrity"
-                for i in r.ids
-            ),
-            *alerts,
-        ],
+        integrity=[*(ref for goal in goals for ref in _integrity(goal)), *alerts],
         verified=all(goal.verified for goal in goals),
     )
     return WorkspaceView(
@@ -94,3 +95,14 @@ def workspace_view(
         alerts=tuple(alerts),
         envelope=envelope,
     )
+
+
+def _rows(goal: GoalView) -> Iterator[SourceRow]:
+    for row in goal.envelope.sources:
+        yield replace(row, id=f"{goal.goal_id}/{row.id}")
+
+
+def _integrity(goal: GoalView) -> Iterator[str]:
+    for reason in goal.envelope.alert_reasons:
+        if reason.code == "integrity":
+            yield from (f"{goal.goal_id}: {ref}" for ref in reason.ids)

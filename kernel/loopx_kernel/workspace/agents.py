@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from loopx_kernel.domain import roster
-from loopx_kernel.domain.event import WORKSPACE_JOURNAL
-from loopx_kernel.domain.roster import AddAgent
+from typing import TYPE_CHECKING
+
 from loopx_kernel.domain.roster_state import Agent, WorkspaceState
-from loopx_kernel.workspace.commit import commit
 from loopx_kernel.workspace.core import Core
-from loopx_kernel.workspace.orders import Done, Order, named
+
+if TYPE_CHECKING:
+    from loopx_kernel.workspace.orders import Done
 
 
 class Agents:
@@ -21,6 +21,13 @@ class Agents:
         self, agent_id: str, note: str = "", *, event_id: str | None = None
     ) -> Done[WorkspaceState]:
         """Registers a worker; ``exists`` if it is registered already."""
+        # Whoever only asks who is there needs nothing of what writes.
+        from loopx_kernel.domain import roster
+        from loopx_kernel.domain.event import WORKSPACE_JOURNAL
+        from loopx_kernel.domain.roster import AddAgent
+        from loopx_kernel.workspace.commit import commit
+        from loopx_kernel.workspace.orders import Order, named
+
         command = AddAgent(agent_id=agent_id, note=note)
         actor = named("agent", agent_id)
         order = Order(WORKSPACE_JOURNAL, command, roster.decide, actor, event_id, house=True)

@@ -1,8 +1,9 @@
 """What an answer about a gate rests on, looked up in the journals themselves.
 
-Caches only make reading quick; nobody's leave to act comes from one. The owners, the opening
-with its rules and the approval with its signature are read again, and where they are not what
-the cached state says, the caches are worth nothing and all is read from line 1.
+A kept state only makes reading quick; nobody's leave to act comes from one. The owners, the
+opening, the rules laid since and the approval with its signature are read again on their lines,
+and where they are not what the state says, it is worth nothing and all is read from line 1.
+Which lines are about rules or a gate the index tells, or the cost would grow with the journal.
 """
 
 from __future__ import annotations
@@ -11,11 +12,12 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from loopx_kernel.domain.event import Event
 from loopx_kernel.domain.goal import Opened
+from loopx_kernel.domain.patched_rules import Patched
 from loopx_kernel.domain.records import Gate
 from loopx_kernel.domain.state import GoalState
 from loopx_kernel.store.seek import line_with_seq
-from loopx_kernel.store.terms import objects_of
 from loopx_kernel.workspace.ledgers import GoalLedger, RosterLedger
 from loopx_kernel.workspace.paging import Wanted, first_to_last
 
@@ -32,7 +34,7 @@ def confirmed(core: Core, goal_id: str, action: Action) -> GoalState:
     """
     core.house.refresh()
     ledger = core.fresh_goal(goal_id)
-    if not (_is_house_so(core) and _is_opened_so(ledger) and _is_approved_so(ledger, action)):
+    if not (_is_house_so(core) and _are_rules_so(ledger) and _is_approved_so(ledger, action)):
         core.house.read_again()
         core.goal(goal_id).read_again()
         ledger = core.fresh_goal(goal_id)
@@ -59,7 +61,7 @@ def _is_house_so(core: Core) -> bool:
     return (read.state.owners, read.state.goals) == (told.owners, told.goals)
 
 
-def _is_opened_so(ledger: GoalLedger) -> bool:
+def _are_rules_so(ledger: GoalLedger) -> bool:
     line = line_with_seq(ledger.journal, 1)
     if line is None:
         # Then the state was read from the workspace's own line a moment ago.
@@ -67,7 +69,26 @@ def _is_opened_so(ledger: GoalLedger) -> bool:
     event = ledger.event_of(line)
     if line.prev != ledger.opened.sha256 or not ledger.verdict(event).ok:
         return False
-    return bool(Opened.model_validate(event.payload).rules == ledger.state.rules)
+    laid = _laid_since(ledger)
+    if laid is None:
+        rules = Opened.model_validate(event.payload).rules
+    else:
+        rules = Patched.model_validate(laid.payload).rules
+    return bool(rules == ledger.state.rules and (laid or event).seq == ledger.state.rules_seq)
+
+
+def _laid_since(ledger: GoalLedger) -> Event | None:
+    """The last line that laid the rules anew. One that nobody signed lays none, nor does one that
+    was signed and stands there a second time."""
+    seen: set[str] = set()
+    last = None
+    for line in first_to_last(ledger, Wanted(types=("rules.patched",))):
+        event = ledger.event_of(line)
+        if event.event_id in seen or not ledger.verdict(event).ok:
+            continue
+        seen.add(event.event_id)
+        last = event
+    return last
 
 
 def _is_approved_so(ledger: GoalLedger, action: Action) -> bool:
@@ -80,12 +101,14 @@ def _is_signed(ledger: GoalLedger, gate: Gate) -> bool:
     if line is None or line.record["event_type"] != "gate.approved":
         return False
     event = ledger.event_of(line)
-    if event.signed is None or not ledger.verdict(event).ok:
+    verdict = ledger.verdict(event)
+    if event.signed is None or not verdict.ok:
+        return False
+    if gate.decision is None or gate.decision.level != verdict.level:
         return False
     told = gate.model_dump(mode="json", include={"digest", "expires_at"}) | {"gate_id": gate.id}
     if any(event.payload.get(key) != value for key, value in told.items()):
         return False
     # The same line once more does nothing, and one use is all there is.
-    since = Wanted(since=event.signed.object.version)
-    about = (one.seq for one in first_to_last(ledger, since) if gate.id in objects_of(one.record))
-    return list(about) == [gate.seq]
+    since = Wanted(since=event.signed.object.version, about=gate.id)
+    return [one.seq for one in first_to_last(ledger, since)] == [gate.seq]

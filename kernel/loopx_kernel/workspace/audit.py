@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 from loopx_kernel.domain.event import WORKSPACE_JOURNAL
 from loopx_kernel.errors import Damaged, LoopxError
 from loopx_kernel.store import checkpoint
-from loopx_kernel.store.checkpoint import Checkpoint
 from loopx_kernel.store.records import Level, Verdict
-from loopx_kernel.workspace import resume
+from loopx_kernel.workspace.audit_caches import false_index, false_states
 from loopx_kernel.workspace.core import Core
 from loopx_kernel.workspace.damage import AHEAD, of_journal
+from loopx_kernel.workspace.everything import WholeGoal
 from loopx_kernel.workspace.ledger import Ledger
 from loopx_kernel.workspace.ledgers import GoalLedger, RosterLedger
-from loopx_kernel.workspace.pieces import Piece, Pieces
+from loopx_kernel.workspace.piece import Piece
+from loopx_kernel.workspace.pieces import Pieces
 from loopx_kernel.workspace.state_files import StateFile
 
 Status = Literal[
@@ -78,11 +80,12 @@ class Auditor:
         ledger: Ledger = house
         if goal_id != WORKSPACE_JOURNAL:
             house.refresh()
-            ledger = GoalLedger(core.layout, goal_id, house, core.files, cache=None)
-        found = [*self._checkpoint(ledger)]
+            ledger = WholeGoal(core.layout, goal_id, house, core.files, cache=None)
+        found = [*self._caches(false_states, ledger)]
         try:
             ledger.refresh(core.progress)
             found += [*self._journal(ledger), *self._files(ledger)]
+            found += self._caches(false_index, ledger)
         except LoopxError as error:
             found.append(self._unchecked(core.shown(ledger.journal.path), error))
         found.sort(key=lambda finding: _ORDER.index(finding.status))
@@ -108,33 +111,29 @@ class Auditor:
         except Damaged as damage:
             return damage
 
-    def _checkpoint(self, ledger: Ledger) -> Iterator[Finding]:
-        """Whether the state this user's readings start from is that of its line."""
+    def _caches(
+        self, false: Callable[[Path, Ledger], Iterator[tuple[Path, str]]], ledger: Ledger
+    ) -> Iterator[Finding]:
         core = self._core
-        path = checkpoint.cache_folder(core.house.state.workspace_id, ledger.name) / resume.FILE
-        rests_on = ledger.rests_on()
-        found = resume.load(path, rests_on, files=core.files)
-        if found is None:
-            return
-        ledger.read_up_to(found.seq)
-        if (ledger.position.seq, ledger.position.head) != (found.seq, found.head):
-            return
-        if not _is_state(found, ledger):
-            detail = f"it is not the state after line {found.seq}"
+        folder = checkpoint.cache_folder(core.house.state.workspace_id, ledger.name)
+        for path, detail in false(folder, ledger):
             yield Finding(str(path), "tampered", detail, f"rm {path}")
 
     def _files(self, ledger: Ledger) -> Iterator[Finding]:
-        if not isinstance(ledger, GoalLedger):
+        if not isinstance(ledger, WholeGoal):
             pieces = [*self._pieces.of_house()]
         elif ledger.state.rules is None:
             return
         else:
-            pieces = [self._pieces.entry_of(ledger.state), *self._pieces.of_goal(ledger.state)]
+            pieces = [
+                self._pieces.entry_of(ledger.state),
+                *self._pieces.of_all(ledger.state, ledger),
+            ]
             yield from self._state_file(ledger)
         for piece in pieces:
             name = self._core.shown(piece.path)
             try:
-                finding = _of_file(name, _judged(piece))
+                finding = _of_file(name, piece, _judged(piece))
             except LoopxError as error:
                 finding = self._unchecked(name, error)
             if finding is not None:
@@ -157,7 +156,7 @@ class Auditor:
         return Finding(name, "could_not_check", error.message, error.next or "loopx doctor")
 
 
-_REFRESH = "loopx refresh-state --agent ID"
+_REFRESH = "loopx refresh-state --agent claude-code"
 
 
 def _judged(piece: Piece) -> Verdict:
@@ -167,10 +166,14 @@ def _judged(piece: Piece) -> Verdict:
         return Verdict(Level.DAMAGED, what=error.message)
 
 
-def _of_file(name: str, verdict: Verdict) -> Finding | None:
+def _of_file(name: str, piece: Piece, verdict: Verdict) -> Finding | None:
     if verdict.level is Level.SAME:
         return None
     if verdict.level is Level.MISSING:
+        if piece.copy_of:
+            detail = f"only {piece.copy_of}, of which it is a copy, can give it back"
+            about = f"todo show {piece.todo_id}" if piece.todo_id else "event list"
+            return Finding(name, "missing", detail, f"loopx {about}")
         return Finding(name, "missing", "it is rebuilt by the next writer", _REFRESH)
     if verdict.level is Level.BEHIND:
         return Finding(name, "behind", "the next writer catches up", _REFRESH)
@@ -187,7 +190,3 @@ def _of_journal(damage: Damaged) -> Status:
     if damage.facts.get("kind") in _FORGED:
         return "tampered"
     return "rolled_back" if damage.code == "rolled_back" else "damaged"
-
-
-def _is_state(found: Checkpoint, ledger: Ledger) -> bool:
-    return bool(resume.state_of(found, type(ledger.state)) == ledger.state)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from loopx_kernel.clock import format_time, parse_time
-from loopx_kernel.domain import rebuilt
+from loopx_kernel.domain import fence, rebuilt
 from loopx_kernel.domain.event import (
     EVENT_SCHEMA,
     WORKSPACE_JOURNAL,
@@ -17,15 +17,20 @@ from loopx_kernel.domain.event import (
     Event,
     Facts,
 )
+from loopx_kernel.domain.fence import FenceWriters
 from loopx_kernel.domain.rebuilt import NoteRebuilt
 from loopx_kernel.errors import Conflict, LoopxError, UsageError
 from loopx_kernel.store.line import Line, encode
+from loopx_kernel.store.objects import Objects
+from loopx_kernel.store.terms import OBJECT_KEYS
 from loopx_kernel.text import check_line
+from loopx_kernel.workspace.contexts import context_of
 from loopx_kernel.workspace.ledger import Ledger
 from loopx_kernel.workspace.ledgers import GoalLedger
 from loopx_kernel.workspace.locking import held, house_held, settle
 from loopx_kernel.workspace.materials import Materials
 from loopx_kernel.workspace.orders import CODE, Done, Order, Receipt, new_event_id
+from loopx_kernel.workspace.proofs import Proofs
 
 if TYPE_CHECKING:
     from loopx_kernel.workspace.core import Core
@@ -34,14 +39,19 @@ if TYPE_CHECKING:
 @contextlib.contextmanager
 def writing(core: Core, order: Order) -> Iterator[Ledger]:
     """Holds the locks the order needs. The ledger inside is level with its journal and
-    whole, its torn tail dealt with, and the goal's files are caught up."""
+    whole, and its torn tail dealt with.
+
+    Raises ``writer_fenced`` where newer writers keep this one out; then nothing was touched.
+    """
     with contextlib.ExitStack() as locks:
         core.require_writable()
         locks.enter_context(core.lock)
         core.house.refresh()
+        raise_fence(core)
         _look_ahead(core, order)
         if order.goal_id != WORKSPACE_JOURNAL:
             locks.enter_context(held(core, core.layout.goal_lock(order.goal_id), order))
+            core.require_unfenced()
         if order.house or order.both:
             locks.enter_context(house_held(core, order))
         ledger: Ledger = core.house
@@ -55,6 +65,23 @@ def writing(core: Core, order: Order) -> Iterator[Ledger]:
             ledger = mended(core, order.goal_id)
         ledger.require_whole()
         yield ledger
+
+
+def raise_fence(core: Core) -> None:
+    """Keeps older writers out before a newer generation writes here for the first time.
+
+    Durable on return. No lock is held by the caller.
+    """
+    house = core.house
+    if house.state.fence >= core.generation or not house.state.workspace_id or house.damage:
+        return
+    order = Order(
+        WORKSPACE_JOURNAL, FenceWriters(generation=core.generation), fence.decide, CODE, house=True
+    )
+    with house_held(core, order):
+        house.require_whole()
+        if house.state.fence < core.generation:
+            append_own(core, house, order)
 
 
 def _look_ahead(core: Core, order: Order) -> None:
@@ -85,7 +112,7 @@ def commit(core: Core, order: Order) -> Done[Any]:
         reading = core.clock.read()
         if isinstance(ledger, GoalLedger):
             note_rebuilt(core, ledger, Materials(core).catch_up(ledger, order))
-        context = core.context(order, reading)
+        context = context_of(core, order, reading)
         require_registered(context, order)
         draft = order.decide(ledger.state, order.command, context)
         payload = ledger.normalise(draft.event_type, draft.payload)
@@ -105,9 +132,10 @@ def commit(core: Core, order: Order) -> Done[Any]:
 def catch_up(core: Core, order: Order) -> Any:
     """Only brings the goal's files level, and records those that were missing; the state."""
     with writing(core, order) as ledger:
-        require_registered(core.context(order, core.clock.read()), order)
+        require_registered(context_of(core, order, core.clock.read()), order)
         if isinstance(ledger, GoalLedger):
             note_rebuilt(core, ledger, Materials(core).catch_up(ledger, order))
+            note_rebuilt(core, ledger, Proofs(core).catch_up_left(ledger.state))
         return ledger.state
 
 
@@ -126,11 +154,15 @@ def require_registered(context: Context, order: Order) -> None:
 def note_rebuilt(core: Core, ledger: Ledger, paths: Iterable[str]) -> None:
     """Records each file that was missing and is there again."""
     for path in paths:
-        reading = core.clock.read()
-        order = Order(ledger.name, NoteRebuilt(path=path), rebuilt.decide, CODE)
-        draft = rebuilt.decide(ledger.state, order.command, core.context(order, reading))
-        facts = Facts(CODE, reading.now, ledger.position.seq + 1, new_event_id(reading))
-        append(core, ledger, order, event_type=draft.event_type, payload=draft.payload, facts=facts)
+        append_own(core, ledger, Order(ledger.name, NoteRebuilt(path=path), rebuilt.decide, CODE))
+
+
+def append_own(core: Core, ledger: Ledger, order: Order) -> None:
+    """Records what the kernel itself saw or did. The caller holds the locks."""
+    reading = core.clock.read()
+    draft = order.decide(ledger.state, order.command, context_of(core, order, reading))
+    facts = Facts(CODE, reading.now, ledger.position.seq + 1, new_event_id(reading))
+    append(core, ledger, order, event_type=draft.event_type, payload=draft.payload, facts=facts)
 
 
 def append(
@@ -143,12 +175,17 @@ def append(
     facts: Facts,
 ) -> Line:
     """The commit: one line, one flush; then the fold and the files. The caller holds the locks.
+    Bytes that the line refers to are kept before it.
 
     A file that cannot be written now is behind, not lost: the next writer catches it up,
     or is told that it is damaged. The commit stands either way.
     """
+    for content in order.keeps:
+        Objects(core.layout.objects(order.goal_id), core.files).keep(content)
     values = event_fields(order.goal_id, event_type, payload, facts, order.request)
     as_event(ledger, values)
+    for lock in core.held:
+        lock.require()
     line = ledger.write(values)
     before = ledger.state
     ledger.take(line)
@@ -224,7 +261,9 @@ def _is_other(line: Line, order: Order) -> str | None:
 def object_of(record: Mapping[str, Any]) -> str:
     """The id of what a recorded event made or changed."""
     payload = record["payload"]
-    for key in ("todo_id", "gate_id", "source_id", "effect_ref", "agent_id", "name"):
+    if record["event_type"].startswith("turn."):
+        return str(payload["turn_id"])
+    for key in (*OBJECT_KEYS, "name"):
         if key in payload:
             return str(payload[key])
     return str(record["goal_id"])

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
-from loopx_kernel.clock import Clock, Reading
-from loopx_kernel.domain.event import Context, LiveLease
-from loopx_kernel.domain.holding import live_leases
-from loopx_kernel.domain.scope import split_glob
+from loopx_kernel.clock import Clock
+from loopx_kernel.domain.fence import WRITER_GENERATION, require_unfenced
 from loopx_kernel.domain.state import GoalState
-from loopx_kernel.errors import Damaged, LoopxError, Storage, UsageError
+from loopx_kernel.errors import Damaged, Storage, UsageError
 from loopx_kernel.store import checkpoint
 from loopx_kernel.store.files import Files
 from loopx_kernel.store.layout import Layout
@@ -24,9 +20,10 @@ from loopx_kernel.workspace.ledgers import GoalLedger, RosterLedger
 from loopx_kernel.workspace.opening import copy_opening, read_opening, trace_of
 
 if TYPE_CHECKING:
+    from loopx_kernel.store.locks import Held
     from loopx_kernel.store.records import Verdict
     from loopx_kernel.workspace.ledger import Progress
-    from loopx_kernel.workspace.orders import Order
+    from loopx_kernel.workspace.pins import Pins
 
 Signature = tuple[int, int, int, int]
 Judged = tuple[Signature | None, Any, "Verdict"]
@@ -35,15 +32,18 @@ Judged = tuple[Signature | None, Any, "Verdict"]
 @dataclass
 class Core:
     """One open workspace. ``lock`` keeps the threads of this process apart; the locks
-    between processes are taken by ``commit``. ``progress`` is told while a journal is read.
+    between processes are taken by ``commit``, ``held`` are those it has. ``progress`` is told
+    while a journal is read. ``generation`` is that of this program's writers.
     ``judged`` remembers how materialised files stood, by size, times and inode."""
 
     layout: Layout
     clock: Clock
     read_only: bool = False
     progress: Progress | None = None
+    generation: int = WRITER_GENERATION
     files: Files = field(default_factory=Files)
     lock: RLock = field(default_factory=RLock)
+    held: list[Held] = field(default_factory=list)
     judged: dict[Path, Judged] = field(default_factory=dict)
     _goals: dict[str, GoalLedger] = field(default_factory=dict)
 
@@ -51,6 +51,13 @@ class Core:
     def house(self) -> RosterLedger:
         """The workspace journal's ledger."""
         return RosterLedger(self.layout, self.files)
+
+    @cached_property
+    def pins(self) -> Pins:
+        """What this person knew the workspace to be."""
+        from loopx_kernel.workspace.pins import Pins
+
+        return Pins(self.house, self.layout, self.files)
 
     def goal(self, goal_id: str) -> GoalLedger:
         """The goal's ledger, as far as it was read; ``unknown_goal`` if there is none."""
@@ -85,6 +92,12 @@ class Core:
 
         refuse_network_filesystem(self.layout.folder)
 
+    def require_unfenced(self) -> None:
+        """Reads on in the workspace's journal; ``writer_fenced`` for a writer of a generation
+        that is kept out there. The caller holds the lock of the write this protects."""
+        self.house.refresh()
+        require_unfenced(self.house.state, self.generation)
+
     def roll_forward_opening(self, ledger: GoalLedger) -> None:
         """Makes the first line of a goal's journal from the workspace's line, if a crash
         came between the two. The caller holds the goal's lock."""
@@ -92,27 +105,6 @@ class Core:
             return
         self._require_unbegun(ledger.name)
         copy_opening(self.layout, ledger, files=self.files)
-
-    def context(self, order: Order, reading: Reading) -> Context:
-        """What the decider may look at besides the state."""
-        if order.house:
-            return Context(order.actor, reading)
-        state: GoalState = self.goal(order.goal_id).state
-        repo = self.real_repo(state)
-        todo = state.todos.get(order.todo_id or "") if order.both else None
-        beside: tuple[LiveLease, ...] = ()
-        if order.both:
-            # The fold compares this goal's scopes as they are written; only the disk knows links.
-            own = _on_disk(live_leases(state, reading, repo))
-            beside = (*self.live_leases(reading, beside=order.goal_id), *own)
-        return Context(
-            actor=order.actor,
-            reading=reading,
-            agents=frozenset(self.house.state.agents),
-            repo=repo,
-            neighbours=beside,
-            real_scopes=real_scopes(repo, todo.write_scope) if todo else (),
-        )
 
     def repo(self, state: GoalState) -> Path:
         """The goal's repo; rules name it relative to the workspace."""
@@ -129,21 +121,20 @@ class Core:
             return self.layout.root / place
         return self.repo(state) / place
 
+    def rendered_in_repo(self, state: GoalState) -> tuple[str, ...]:
+        """The todo list's path where it lies in the repo: what the kernel writes there itself is
+        no change of the repo."""
+        repo, rendered = self.repo(state), self.state_file(state)
+        return (str(rendered.relative_to(repo)),) if rendered.is_relative_to(repo) else ()
+
     def shown(self, path: Path) -> str:
         """A path as it is shown and recorded: relative to the workspace where it can be."""
         root = self.layout.root
         return str(path.relative_to(root)) if path.is_relative_to(root) else str(path)
 
-    def live_leases(self, reading: Reading, *, beside: str) -> tuple[LiveLease, ...]:
-        """The live leases of all goals but ``beside``. A goal that cannot be read holds none."""
-        found: list[LiveLease] = []
-        for goal_id in self.house.state.goals:
-            if goal_id == beside:
-                continue
-            with contextlib.suppress(LoopxError):
-                state = self.fresh_goal(goal_id).state
-                found += _on_disk(live_leases(state, reading, self.real_repo(state)))
-        return tuple(found)
+    def has_read(self, goal_id: str) -> bool:
+        """Whether this program read the goal's journal already."""
+        return goal_id in self._goals
 
     def _require_unbegun(self, goal_id: str) -> None:
         """A journal that is missing or empty after it had begun is damage, never a new start."""
@@ -159,23 +150,6 @@ class Core:
             kind="missing",
             goal_id=goal_id,
         )
-
-
-def real_scopes(repo: str, scopes: tuple[str, ...]) -> tuple[str, ...]:
-    """Where scopes lead on disk, relative to the real path ``repo``, links followed."""
-    return tuple(_real_scope(repo, scope) for scope in scopes)
-
-
-def _real_scope(repo: str, scope: str) -> str:
-    folder, rest = split_glob(scope)
-    real = os.path.relpath(os.path.realpath(Path(repo, folder)), repo)
-    return f"{real}/{rest}" if rest else real
-
-
-def _on_disk(leases: Iterable[LiveLease]) -> tuple[LiveLease, ...]:
-    return tuple(
-        replace(lease, write_scopes=real_scopes(lease.repo, lease.write_scopes)) for lease in leases
-    )
 
 
 def not_initialised(root: Path) -> UsageError:

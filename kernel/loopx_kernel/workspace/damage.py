@@ -9,6 +9,7 @@ from pathlib import Path
 from loopx_kernel.domain.needs_you import Damage
 from loopx_kernel.errors import Damaged, LoopxError
 from loopx_kernel.store.records import Level, Verdict, damaged_file
+from loopx_kernel.store.seek import newlines_after
 from loopx_kernel.workspace.ledger import Ledger
 
 AHEAD = "it is ahead of the journal"
@@ -41,6 +42,13 @@ def journal_damage(ledger: Ledger) -> tuple[Damage, ...]:
     if ledger.damage is None:
         return ()
     return (of_journal(ledger.journal.path, ledger.damage, ledger.repair_command),)
+
+
+def unread_lines(ledger: Ledger) -> int:
+    """How many lines stand after what stops the reading of a journal, which nobody reads."""
+    if ledger.damage is None:
+        return 0
+    return newlines_after(ledger.journal, ledger.position.offset)
 
 
 def of_journal(path: Path, damage: Damaged, command: str) -> Damage:

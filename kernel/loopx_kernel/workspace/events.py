@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
-from loopx_kernel.domain.event import WORKSPACE_JOURNAL, Event
+from loopx_kernel.domain.event import WORKSPACE_JOURNAL, Event, Level
 from loopx_kernel.errors import Denied, UsageError
+from loopx_kernel.views.envelope import Omission
 from loopx_kernel.workspace.core import Core
+from loopx_kernel.workspace.damage import unread_lines
 from loopx_kernel.workspace.ledger import Ledger
 from loopx_kernel.workspace.ledgers import GoalLedger, RosterLedger
 from loopx_kernel.workspace.paging import Wanted, first_to_last, last_to_first
@@ -22,24 +25,30 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class EventRow:
-    """A line and what it is worth. ``problem`` says why it had no effect; the signature's
-    fields are ``None`` for lines that need none."""
+    """A line and what it is worth. ``problem`` says why it had no effect; ``goes_back`` flags a
+    time before that of the line before it, which changes nothing: order is position. The
+    signature's fields are ``None`` for lines that need none; ``user_verified`` tells that a
+    hardware key checked a PIN or a finger."""
 
     event: Event
     effective: bool
     problem: str | None = None
+    goes_back: bool = False
     signature_ok: bool | None = None
-    level: str | None = None
+    level: Level | None = None
     signer: str | None = None
     fingerprint: str | None = None
+    user_verified: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class EventPage:
-    """Some lines, oldest first; ``more`` tells that there are others in the same direction."""
+    """Some lines, oldest first; ``more`` tells that there are others in the same direction, which
+    is ``forward`` to later ones."""
 
     rows: tuple[EventRow, ...]
     more: bool
+    forward: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +68,18 @@ class Verification:
         return not self.problems and not self.alerts
 
 
+class Asked(TypedDict, total=False):
+    """What may be asked of a list of lines besides their types: only those before a line, about
+    one todo, gate, source, turn or agent, by one actor, with times from ``begin`` on and before
+    ``end`` (UTC)."""
+
+    before: int | None
+    about: str | None
+    actor: str | None
+    begin: datetime | None
+    end: datetime | None
+
+
 class Events:
     """The journals of a workspace; ``_workspace`` names its own."""
 
@@ -70,26 +91,24 @@ class Events:
         with self._core.lock:
             ledger = self._ledger(goal_id)
             page = ledger.journal.scan_backwards(count, ledger.position.offset)
-            return tuple(self._row(ledger, line) for line in page.lines)
+            return tuple(self._rows(ledger, page.lines))
 
     def list(
         self,
         goal_id: str,
         since: int = 0,
         event_type: str | None = None,
-        *,
-        before: int | None = None,
-        about: str | None = None,
+        **more: Unpack[Asked],
     ) -> Iterator[EventRow]:
-        """The lines after ``since`` and before ``before``, oldest first; of one type, or about
-        one todo, gate, source, turn or agent, if it is named. Read a part at a time."""
+        """The lines after ``since``, oldest first; of one type, or of those whose names begin so,
+        if that is asked, and as ``more`` says. Read a part at a time."""
         with self._core.lock:
             ledger = self._ledger(goal_id)
-            lines = first_to_last(ledger, Wanted(since, before, event_type, about))
+            wanted = _wanted(ledger, since, event_type, more)
+            rows = self._rows(ledger, first_to_last(ledger, wanted))
         while True:
             with self._core.lock:
-                line = next(lines, None)
-                row = None if line is None else self._row(ledger, line)
+                row = next(rows, None)
             if row is None:
                 return
             yield row
@@ -100,26 +119,37 @@ class Events:
         limit: int,
         *,
         since: int | None = None,
-        before: int | None = None,
         event_type: str | None = None,
-        about: str | None = None,
+        **more: Unpack[Asked],
     ) -> EventPage:
-        """At most ``limit`` of the lines that ``list`` gives: the first ones after ``since``,
-        or without it the last ones."""
+        """At most ``limit`` of the lines that ``list`` gives: where it is told from where on,
+        the first ones, else the last ones."""
         with self._core.lock:
             ledger = self._ledger(goal_id)
-            wanted = Wanted(since or 0, before, event_type, about)
-            order = last_to_first if since is None else first_to_last
+            forward = since is not None or more.get("begin") is not None
+            order = first_to_last if forward else last_to_first
+            wanted = _wanted(ledger, since or 0, event_type, more)
             found = [*islice(order(ledger, wanted), limit + 1)]
-            more = len(found) > limit
             lines = sorted(found[:limit], key=lambda line: line.seq)
-            return EventPage(tuple(self._row(ledger, line) for line in lines), more)
+            rows = tuple(self._rows(ledger, lines))
+            return EventPage(rows, more=len(found) > limit, forward=forward)
+
+    def left_out(self, goal_id: str) -> tuple[Omission, ...]:
+        """The lines that are no part of a journal: those that repairs set aside, and those after
+        damage, which nobody can read in their place."""
+        with self._core.lock:
+            ledger = self._ledger(goal_id)
+            counts = {
+                "quarantined": sum(cut.lines for cut in ledger.state.cuts),
+                "unreachable": unread_lines(ledger),
+            }
+            return tuple(Omission(reason, count) for reason, count in counts.items() if count)
 
     def show(self, goal_id: str, event_id: str) -> EventRow:
         """One line by its event id; ``unknown_event``."""
         with self._core.lock:
             ledger = self._ledger(goal_id)
-            return self._row(ledger, self._find(ledger, event_id))
+            return next(self._rows(ledger, [self._find(ledger, event_id)]))
 
     def statement(self, goal_id: str, event_id: str) -> bytes:
         """The exact bytes that were signed; ``unsigned`` for an event that needs no signature."""
@@ -197,8 +227,18 @@ class Events:
             )
         return event
 
-    def _row(self, ledger: Ledger, line: Line) -> EventRow:
-        event = ledger.event_of(line)
+    def _rows(self, ledger: Ledger, lines: Iterable[Line]) -> Iterator[EventRow]:
+        before: Line | None = None
+        for line in lines:
+            if before is None or before.seq != line.seq - 1:
+                before = next(iter(ledger.journal.scan_backwards(1, line.offset).lines), None)
+            event = ledger.event_of(line)
+            earlier = before and ledger.event_of(before).recorded_at
+            row = self._row(ledger, event)
+            yield replace(row, goes_back=earlier is not None and event.recorded_at < earlier)
+            before = line
+
+    def _row(self, ledger: Ledger, event: Event) -> EventRow:
         problem = ledger.fault_at(event.seq)
         if event.actor_kind != "owner":
             return EventRow(event, problem is None, problem)
@@ -211,4 +251,11 @@ class Events:
             level=verdict.level,
             signer=verdict.signer,
             fingerprint=verdict.fingerprint,
+            user_verified=verdict.verified,
         )
+
+
+def _wanted(ledger: Ledger, since: int, event_type: str | None, more: Asked) -> Wanted:
+    # Nothing begins with the name of a type that is not known; its lines are found all the same.
+    types = () if event_type is None else ledger.types_named(event_type) or (event_type,)
+    return Wanted(since=since, types=types, **more)

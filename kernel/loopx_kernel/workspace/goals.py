@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 import os
 
-from loopx_kernel.domain import goal
+from loopx_kernel.domain import goal, patched_rules
 from loopx_kernel.domain.event import Context, Draft
 from loopx_kernel.domain.goal import ChangeGoalStatus, OpenGoal
+from loopx_kernel.domain.items import check_judge
+from loopx_kernel.domain.patched_rules import PatchRules
 from loopx_kernel.domain.roster_state import WorkspaceState
 from loopx_kernel.domain.state import GoalState
 from loopx_kernel.errors import Conflict, Damaged
@@ -27,7 +29,8 @@ class Goals:
 
     def open(self, owner: str, command: OpenGoal, *, event_id: str | None = None) -> Unsigned:
         """Prepares opening a goal with all its first rules. Raises ``vague_gate``,
-        ``invalid_scope``, ``exists``; ``file_damaged`` where the registry cannot be read."""
+        ``invalid_scope``, ``exists``, ``invalid_value`` for a worker as judge, and
+        ``file_damaged`` where the registry cannot be read."""
         Materials(self._core).registry.read()
         actor = named("owner", owner)
         order = Order(command.goal_id, command, self._decide_opened, actor, event_id, house=True)
@@ -41,8 +44,17 @@ class Goals:
         order = Order(goal_id, command, goal.decide, actor, event_id, both=True)
         return prepare(self._core, order, f"{_VERBS[command.to]} {goal_id}")
 
+    def patch_rules(
+        self, goal_id: str, owner: str, command: PatchRules, *, event_id: str | None = None
+    ) -> Unsigned:
+        """Prepares new rules. Raises ``invalid_value``, ``invalid_scope``, ``vague_gate``."""
+        order = Order(goal_id, command, patched_rules.decide, named("owner", owner), event_id)
+        return prepare(self._core, order, f"change the rules of {goal_id}")
+
     def _decide_opened(self, state: WorkspaceState, command: OpenGoal, context: Context) -> Draft:
-        """Two goals in one state file would take each other's todos for a person's edits."""
+        """Two goals in one state file would take each other's todos for a person's edits; a
+        worker who judges would find its own work good."""
+        check_judge(command.rules, state.agents)
         wanted = self._state_file(GoalState(goal_id=command.goal_id, rules=command.rules))
         for other in state.goals:
             if other == command.goal_id:

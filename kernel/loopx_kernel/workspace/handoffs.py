@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from loopx_kernel.domain import handoff
 from loopx_kernel.domain.handoff import WriteHandoff
 from loopx_kernel.domain.state import GoalState
@@ -17,16 +19,26 @@ class Handoffs:
         self._core = core
 
     def write(
-        self, goal_id: str, agent: str, text: str, *, event_id: str | None = None
+        self,
+        goal_id: str,
+        agent: str,
+        text: str,
+        *,
+        turn: str | None = None,
+        event_id: str | None = None,
     ) -> Done[GoalState]:
-        """Writes the hand-over back, and brings the materialised files level."""
-        return commit(self._core, self._order(goal_id, agent, text, event_id))
+        """Writes the hand-over back, and brings the materialised files level. With a ``turn``
+        that is one of its three parts; raises ``unknown_turn`` and ``turn_closed`` then."""
+        return commit(self._core, self._order(goal_id, agent, text, turn, event_id))
 
     def bring_level(self, goal_id: str, agent: str) -> GoalState:
         """Only brings the materialised files level; a file that was missing is recorded."""
-        state: GoalState = catch_up(self._core, self._order(goal_id, agent, "", None))
+        order = replace(self._order(goal_id, agent, "", None, None), checks=True)
+        state: GoalState = catch_up(self._core, order)
         return state
 
-    def _order(self, goal_id: str, agent: str, text: str, event_id: str | None) -> Order:
-        command = WriteHandoff(text=text)
+    def _order(
+        self, goal_id: str, agent: str, text: str, turn: str | None, event_id: str | None
+    ) -> Order:
+        command = WriteHandoff(text=text, turn=turn)
         return Order(goal_id, command, handoff.decide, named("agent", agent), event_id)

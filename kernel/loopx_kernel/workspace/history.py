@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-import contextlib
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from loopx_kernel.clock import Reading
-from loopx_kernel.domain import fold
 from loopx_kernel.domain.needs_you import Reads
 from loopx_kernel.domain.state import GoalState
-from loopx_kernel.errors import Storage, UsageError
-from loopx_kernel.store.line import Position
+from loopx_kernel.domain.turn_state import knows_turn, unknown_turn
+from loopx_kernel.errors import UsageError
 from loopx_kernel.views.envelope import Coverage, ledger_row, seal
 from loopx_kernel.views.goal import GoalView, goal_view
-from loopx_kernel.workspace import resume
+from loopx_kernel.workspace.paging import Wanted, last_to_first
+from loopx_kernel.workspace.snapshots import Near, closed_earlier, finished_earlier, state_at
 
 if TYPE_CHECKING:
+    from loopx_kernel.domain.records import Todo
+    from loopx_kernel.domain.records_of_work import Turn
     from loopx_kernel.workspace.core import Core
-    from loopx_kernel.workspace.ledger import Progress
     from loopx_kernel.workspace.ledgers import GoalLedger
-
-EVERY = 16_384
-"""How many lines lie between two kept states."""
-FOLDER = "snapshots"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +43,7 @@ class History:
 
     def __init__(self, core: Core) -> None:
         self._core = core
+        self._near = Near()
 
     def at(self, goal_id: str, seq: int) -> Past:
         """The goal right after line ``seq``. Raises ``unknown_event`` where there is none,
@@ -66,9 +63,60 @@ class History:
                     seq=seq,
                     last_seq=last,
                 )
-            state = state_at(ledger, seq, core.progress)
+            state = state_at(ledger, seq, core.progress, self._near)
             assert state.last_at is not None
             return Past(self._view(state, state.last_at), state, state.last_at, last)
+
+    def todo(self, goal_id: str, todo_id: str) -> Todo:
+        """A todo whenever it was finished, as it is now. Raises ``unknown_todo``."""
+        core = self._core
+        with core.lock:
+            core.house.refresh()
+            ledger = core.fresh_goal(goal_id)
+            state: GoalState = ledger.state
+            if todo_id not in state.todos and state.knows(todo_id):
+                for then in self._when_about(ledger, todo_id):
+                    if todo_id in then.todos:
+                        return then.todos[todo_id]
+            return state.todo(todo_id)
+
+    def turn(self, goal_id: str, turn_id: str) -> Turn:
+        """A turn whenever it was closed. Raises ``unknown_turn``."""
+        core = self._core
+        with core.lock:
+            core.house.refresh()
+            ledger = core.fresh_goal(goal_id)
+            state: GoalState = ledger.state
+            if turn_id in state.turns:
+                return state.turns[turn_id]
+            for then in self._when_about(ledger, turn_id) if knows_turn(state, turn_id) else ():
+                if turn_id in then.turns:
+                    return then.turns[turn_id]
+            raise unknown_turn(state, turn_id)
+
+    def turns(self, goal_id: str, most: int | None = None) -> list[Turn]:
+        """The turns that were closed before those in the state, oldest first: all, or the last
+        ``most``. Takes long where there are many, and tells the workspace's ``progress``."""
+        core = self._core
+        with core.lock:
+            core.house.refresh()
+            return closed_earlier(core.fresh_goal(goal_id), most, core.progress)
+
+    def _when_about(self, ledger: GoalLedger, object_id: str) -> Iterator[GoalState]:
+        """The states right after the lines about an object, the latest first. Nothing changes
+        it once it left, so it left after the last of them."""
+        for line in last_to_first(ledger, Wanted(about=object_id)):
+            if ledger.fault_at(line.seq) is None:
+                yield state_at(ledger, line.seq, self._core.progress)
+
+    def finished(self, goal_id: str, most: int | None = None) -> list[Todo]:
+        """The todos that finished before those in the view, oldest first: all, or the last
+        ``most``. Takes long where there are many, and tells the workspace's ``progress``."""
+        core = self._core
+        with core.lock:
+            core.house.refresh()
+            ledger = core.fresh_goal(goal_id)
+            return finished_earlier(ledger, most, core.progress)
 
     def _view(self, state: GoalState, at: datetime) -> GoalView:
         house = self._core.house.state
@@ -91,50 +139,3 @@ class History:
             integrity=integrity,
         )
         return replace(view, envelope=envelope)
-
-
-def state_at(ledger: GoalLedger, seq: int, progress: Progress | None = None) -> GoalState:
-    """The state right after line ``seq``, or the last good line before it.
-
-    States on the way are kept in the ledger's cache, so that the next replay is short.
-    """
-    state, position = _nearest(ledger, seq)
-    if seq <= position.seq:
-        return state
-    for result in ledger.journal.batches(position, seq - position.seq):
-        for line in result.lines:
-            event = ledger.event_of(line)
-            state = fold.evolve(state, event, ledger.verdict(event))
-            if line.seq % EVERY == 0:
-                _keep(ledger, state, line.position)
-        if progress is not None:
-            progress(result.position.seq, seq)
-    return state
-
-
-def _nearest(ledger: GoalLedger, seq: int) -> tuple[GoalState, Position]:
-    """The last kept state at or before line ``seq``, if the journal still has its line."""
-    folder = _folder(ledger)
-    for kept in range(seq // EVERY * EVERY, 0, -EVERY) if folder else ():
-        assert folder is not None
-        path = folder / f"{kept}.json"
-        found = resume.load(path, ledger.rests_on(), files=ledger.journal.files)
-        state = found and resume.state_of(found, GoalState)
-        fits = found and found.seq == kept and ledger.journal.holds(found.position)
-        if found and state and fits and ledger.is_own(state):
-            return state, found.position
-    return GoalState(goal_id=ledger.name), ledger.start
-
-
-def _keep(ledger: GoalLedger, state: GoalState, position: Position) -> None:
-    folder = _folder(ledger)
-    if folder is None:
-        return
-    with contextlib.suppress(Storage):
-        ledger.journal.flush()
-        path = folder / f"{position.seq}.json"
-        resume.save(path, state, position, ledger.rests_on(), files=ledger.journal.files)
-
-
-def _folder(ledger: GoalLedger) -> Path | None:
-    return ledger.cache / FOLDER if ledger.cache else None

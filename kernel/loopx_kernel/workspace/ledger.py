@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,6 +26,7 @@ from loopx_kernel.store.line import Line, Position
 from loopx_kernel.store.seek import line_with_seq
 from loopx_kernel.store.writer import Writer
 from loopx_kernel.workspace import resume
+from loopx_kernel.workspace.resume import Seen
 
 if TYPE_CHECKING:
     from loopx_kernel.store.index import Index
@@ -33,14 +34,6 @@ if TYPE_CHECKING:
 Progress = Callable[[int, int], None]
 """Called while much is read: how much was read so far, and how much there is in all. The last
 call of a reading has both alike."""
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """A line seen earlier, and the repairs of the journal that were known then, by event id."""
-
-    line: Head
-    cuts: frozenset[str]
 
 
 class Ledger(ABC):
@@ -64,6 +57,7 @@ class Ledger(ABC):
         self.exists = False
         self.cache: Path | None = None
         self._seen: Seen | None = None
+        self._found: Seen | None = None
         self._unsaved = 0
 
     def refresh(self, progress: Progress | None = None) -> None:
@@ -73,10 +67,12 @@ class Ledger(ABC):
         """
         before = self._mark()
         self._read_on(progress=progress)
-        if self._seen is None and self._lost(before):
-            self._seen = before
-        if self._seen is not None:
-            self._confirm(self._seen)
+        if self._lost(before):
+            self._seen = self._seen or before
+            self.read_again()
+        told = self.told()
+        self._seen = self._missing(self._seen, None if told == self._found else told)
+        self._found = self._found if self._seen else told
         if self.cache and self.damage is None and self._unsaved >= resume.EVERY:
             self._save(self.cache)
             self._unsaved = 0
@@ -115,10 +111,18 @@ class Ledger(ABC):
             except Damaged as damage:
                 self.damage = damage
                 break
+            if self._unsaved >= resume.MIDWAY:
+                self._keep_midway()
             if progress is not None:
                 progress(self.position.offset, size)
         if progress is not None:
             progress(size, size)
+
+    def _keep_midway(self) -> None:
+        """A long reading that is broken off goes on from here the next time."""
+        if self.cache and self.damage is None and self._seen is None:
+            self._save(self.cache)
+            self._unsaved = 0
 
     def _resume_from(self, cache: Path) -> None:
         self.cache = cache
@@ -159,28 +163,26 @@ class Ledger(ABC):
             return False
         return self.position.seq == before.line.seq == self.damage.facts.get("line")
 
-    def _confirm(self, seen: Seen) -> None:
-        """Looks for a line that was seen earlier, until it is found.
+    def told(self) -> Seen | None:
+        """The last line of this journal that another journal tells of."""
+        return None
 
-        Where it is not, everything is read again from line 1, and only a signed repair
-        made since explains it.
-        """
-        if self.damage is not None and self.position.seq == seen.line.seq:
-            self.read_again()
+    def _missing(self, *lines: Seen | None) -> Seen | None:
+        """The first of these lines that is not found and whose loss no repair explains."""
+        return next((seen for seen in lines if seen and not self._confirm(seen)), None)
+
+    def _confirm(self, seen: Seen) -> bool:
+        """Whether a line that was seen earlier is there, or a signed repair made since
+        explains that it is not."""
         last, head = self.position.seq, self.hash_at(seen.line.seq)
         lost = resume.rolled_back(self.journal.path, seen.line, last, head)
-        if lost is None or self._explained(seen):
-            self._seen = None
-            self._unsaved += resume.EVERY if lost else 0
-        elif self.damage is None:
-            self.damage = lost
-
-    def _explained(self, seen: Seen) -> bool:
-        line = seen.line
-        return any(
-            cut.event_id not in seen.cuts and (cut.after.seq < line.seq or cut.missed == line)
-            for cut in self.state.cuts
-        )
+        if lost is None:
+            return True
+        if seen.explained_by(self.state.cuts):
+            self._unsaved += resume.EVERY
+            return True
+        self.damage = self.damage or lost
+        return False
 
     def write(self, fields: Mapping[str, Any]) -> Line:
         """Appends an event after the present position; committed and durable on return."""
@@ -241,6 +243,14 @@ class Ledger(ABC):
         line = line_with_seq(self.journal, seq)
         return line.sha256 if line else None
 
+    def time_at(self, seq: int) -> datetime | None:
+        """The time of line ``seq`` of this journal; ``None`` where there is none."""
+        if seq == self.position.seq:
+            last: datetime | None = self.state.last_at
+            return last
+        line = line_with_seq(self.journal, seq) if seq > 0 else None
+        return self.event_of(line).recorded_at if line else None
+
     def fault_at(self, seq: int) -> str | None:
         """Why the line ``seq``, which was read, had no effect; ``None`` where it had one."""
         fault: str | None = fault_at(self.state.alerts, self.state.idle, seq)
@@ -272,6 +282,10 @@ class Ledger(ABC):
     @abstractmethod
     def kind(self, name: str) -> EventType[Any, Any]:
         """The row of this journal's event table, or ``invalid_event``."""
+
+    @abstractmethod
+    def types_named(self, prefix: str) -> tuple[str, ...]:
+        """The types of this journal's table that begin so; one that is a type itself alone."""
 
     @abstractmethod
     def normalise(self, name: str, payload: dict[str, Any]) -> dict[str, Any]:

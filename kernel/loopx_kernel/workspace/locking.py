@@ -16,22 +16,32 @@ if TYPE_CHECKING:
     from loopx_kernel.workspace.orders import Order
 
 
-def held(core: Core, path: Path, order: Order) -> contextlib.AbstractContextManager[None]:
+@contextlib.contextmanager
+def held(core: Core, path: Path, order: Order) -> Iterator[None]:
     """Holds one lock for the length of an order; ``lock_timeout`` names who has it."""
-    return locks.hold(
+    with locks.hold(
         path,
         purpose=order.name,
         actor=order.actor.id,
-        timeout_seconds=locks.CHANGE_SECONDS,
+        timeout_seconds=locks.CHECK_SECONDS if order.checks else locks.CHANGE_SECONDS,
         files=core.files,
         clock=core.clock,
-    )
+    ) as lock:
+        core.held.append(lock)
+        try:
+            yield
+        finally:
+            core.held.remove(lock)
 
 
 @contextlib.contextmanager
 def house_held(core: Core, order: Order) -> Iterator[None]:
-    """Holds the workspace's lock; its journal is level and its torn tail dealt with."""
+    """Holds the workspace's lock; its journal is level and its torn tail dealt with.
+
+    Raises ``writer_fenced``.
+    """
     with held(core, core.layout.workspace_lock, order):
+        core.require_unfenced()
         settle(core, core.house)
         yield
 
@@ -39,10 +49,11 @@ def house_held(core: Core, order: Order) -> Iterator[None]:
 def settle(core: Core, ledger: Ledger, *, unread: bool = False) -> None:
     """Deals with a torn tail, then reads on. The caller holds the journal's lock.
 
-    ``unread`` says that the journal may not be readable up to its tail.
+    A damaged journal is left as it is; ``unread`` says that it is about to be repaired.
     """
     ledger.refresh()
-    if ledger.has_tail or (unread and ledger.exists):
+    torn = ledger.has_tail and ledger.damage is None
+    if torn or (unread and ledger.exists):
         with Writer(ledger.journal, ledger.quarantine) as writer:
             writer.settle_tail(core.clock.read().now)
         ledger.refresh()

@@ -6,26 +6,35 @@ Decisions come from the fold; the files are what others read, and a witness.
 from __future__ import annotations
 
 import contextlib
-from functools import partial
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from loopx_kernel.domain.clashes import clashes
 from loopx_kernel.domain.event import WORKSPACE_JOURNAL, LiveLease
-from loopx_kernel.domain.needs_you import Reads
+from loopx_kernel.domain.fence import obstacle
+from loopx_kernel.domain.needs_you import Difference, Reads
 from loopx_kernel.domain.records import Todo
 from loopx_kernel.domain.state import GoalState
-from loopx_kernel.errors import Conflict, Damaged, LoopxError
+from loopx_kernel.errors import Conflict, Damaged, LoopxError, Storage
 from loopx_kernel.store.line import Line
 from loopx_kernel.store.quarantine import digest_of
 from loopx_kernel.store.records import Level, Verdict, damaged_file
-from loopx_kernel.views.records import lease_record, registry_entry, spend_lines
+from loopx_kernel.views.records import lease_record, registry_entry
+from loopx_kernel.workspace.beside import leases_of
 from loopx_kernel.workspace.core import Core, Signature
-from loopx_kernel.workspace.damage import Written, file_damage, journal_damage, unreadable
+from loopx_kernel.workspace.damage import Written, unread_lines, unreadable
+from loopx_kernel.workspace.everything import todos_named
 from loopx_kernel.workspace.ledger import Ledger
 from loopx_kernel.workspace.ledgers import GoalLedger
+from loopx_kernel.workspace.looking import look_where_it_matters
 from loopx_kernel.workspace.opening import trace_of
-from loopx_kernel.workspace.pieces import DAMAGED, Piece, Pieces
-from loopx_kernel.workspace.state_files import StateFile
+from loopx_kernel.workspace.piece import DAMAGED, Piece
+from loopx_kernel.workspace.pieces import Pieces
+from loopx_kernel.workspace.proofs import lost_copies
+from loopx_kernel.workspace.spending import first_spend, spends_since
+from loopx_kernel.workspace.state_files import Shown, StateFile
+from loopx_kernel.workspace.swapped import basic_damage, damage_of, owners_fault
 
 if TYPE_CHECKING:
     from loopx_kernel.workspace.orders import Order
@@ -39,14 +48,15 @@ class Materials:
         self.pieces = Pieces(core)
         self.registry = self.pieces.registry
         self.owners = self.pieces.owners
+        self.proofs = self.pieces.proofs
 
     def catch_up(self, ledger: GoalLedger, order: Order) -> tuple[str, ...]:
         """Brings level what a crash left behind, before anything is decided.
 
         Returns the files that were missing although they had been written
         before. Raises ``file_damaged`` for a damaged record the order touches,
-        and ``drift`` where a person's edit must be settled before new work
-        starts. The caller holds the goal's lock; the workspace's is taken here
+        and ``drift`` or ``Storage`` where a person must see to the todo list before new
+        work starts. The caller holds the goal's lock; the workspace's is taken here
         where the order did without it and one of its files must be written.
         A repair is stopped by no damage of files.
         """
@@ -58,22 +68,27 @@ class Materials:
         with _tolerated(order):
             missing += self._catch_up_house(state, order, written)
         self.finish_repairs(ledger)
-        if state.spends:
+        if state.spend_seq:
             spend = self.pieces.spend(state)
-            first = min(item.seq for item in state.spends.values())
             with _tolerated(order):
-                level = spend.bring_level(partial(spend_lines, state))
-                missing += [spend.path] if written.lost(spend.path, level, first) else []
+                level = spend.bring_level(spends_since(ledger, state))
+                lost = written.lost(spend.path, level, first_spend(state))
+                missing += [spend.path] if lost else []
         for todo in state.todos.values():
-            if todo.lease and (todo.id == order.todo_id or not written.surely(todo.lease.seq)):
-                file = self.pieces.lease(state, todo)
+            if todo.lease is None:
+                continue
+            file = self.pieces.lease(state, todo.id)
+            late = todo.id == order.todo_id or not written.surely(todo.lease.seq)
+            if late or not os.path.lexists(file.path):
                 with _tolerated(order):
                     level = file.bring_level(lease_record(state, todo))
                     lost = written.lost(file.path, level, todo.lease.seq)
                     missing += [file.path] if lost else []
-        if written.rendered == 0 and written.surely(1):
+        touched = None if order.repairs else order.todo_id
+        missing += self.proofs.catch_up(state, written, touched=touched)
+        if shown.problem is None and written.rendered == 0 and written.surely(1):
             missing.append(page.path)
-        drift = page.bring_level(shown)
+        drift = self._level_list(page, shown, order)
         if drift and order.starts_work:
             raise Conflict(
                 "drift",
@@ -83,6 +98,15 @@ class Materials:
                 differences=[item.sentence for item in drift],
             )
         return tuple(self.core.shown(path) for path in missing)
+
+    def _level_list(self, page: StateFile, shown: Shown, order: Order) -> tuple[Difference, ...]:
+        """Work that is under way is handed in whatever stands in the todo list's place."""
+        try:
+            return page.bring_level(shown)
+        except Storage:
+            if order.starts_work:
+                raise
+            return ()
 
     def _catch_up_house(self, state: GoalState, order: Order, written: Written) -> list[Path]:
         """The registry entry and the owners file, which other goals' writers write too."""
@@ -102,7 +126,9 @@ class Materials:
             if written.lost(self.registry.path, self.registry.bring_level(entry), 1):
                 missing.append(self.registry.path)
             # Whoever hands in work does not stop for what only decisions rest on.
-            if order.both or owners.level is not Level.DAMAGED:
+            if order.both and owners.level is Level.DAMAGED:
+                raise owners_fault(self.core, owners)
+            if owners.level is not Level.DAMAGED:
                 lines, seq = self.pieces.owner_lines(), house.state.owners_seq
                 if written.lost(self.owners.path, self.owners.bring_level(lines, seq), 0):
                     missing.append(self.owners.path)
@@ -114,7 +140,7 @@ class Materials:
         self._finish_house(order)
         owners = self.owners.level(self.pieces.owner_lines(), self.core.house.state.owners_seq)
         if owners.level in (Level.DAMAGED, Level.AHEAD):
-            raise damaged_file(self.owners.path, owners)
+            raise owners_fault(self.core, owners)
         goal_id = order.goal_id
         known = goal_id == WORKSPACE_JOURNAL or goal_id in self.core.house.state.goals
         trace = None if known else trace_of(self.core.layout, goal_id, files=self.core.files)
@@ -128,9 +154,10 @@ class Materials:
     def finish_repairs(self, ledger: GoalLedger) -> None:
         """Writes anew the goal's files that a person decided to have repaired, where that
         is still to come. The caller holds the goal's lock."""
-        if ledger.state.settled:
-            files = self.pieces.of_goal(ledger.state)
-            self.pieces.renew(files, ledger.state.settled, ledger.quarantine)
+        state = ledger.state
+        if state.settled:
+            self.pieces.renew(self.pieces.of_goal(state), state.settled, ledger.quarantine)
+            self.pieces.renew(self.proofs.of_settled(state), state.settled, ledger.quarantine)
 
     def _finish_house(self, order: Order) -> None:
         """The same for registry and owners, under the workspace's lock."""
@@ -163,10 +190,18 @@ class Materials:
         if state.registry_seq != before.registry_seq:
             self.registry.bring_level(registry_entry(state))
         if state.spend_seq != before.spend_seq:
-            self.pieces.spend(state).bring_level(partial(spend_lines, state))
+            self.pieces.spend(state).bring_level(spends_since(ledger, state))
         for todo in _named_todos(state, line):
             if todo.lease is not None:
-                self.pieces.lease(state, todo).bring_level(lease_record(state, todo))
+                self.pieces.lease(state, todo.id).bring_level(lease_record(state, todo))
+            try:
+                self.proofs.follow(state, todo)
+            except (Damaged, Storage) as error:
+                # Unlike what stands in its place, what was not written now is only late.
+                if error.code not in ("file_damaged", "not_regular"):
+                    raise
+        for todo_id in before.todos.keys() - state.todos.keys():
+            self.pieces.lease(state, todo_id).discard()
         if state.list_seq != before.list_seq:
             StateFile(self.core, ledger).follow(before)
 
@@ -190,18 +225,17 @@ class Materials:
         Reads on where a file is ahead: ``ledger`` may have moved afterwards.
         """
         if ledger.state.rules is None:
-            return Reads(damage=(*journal_damage(self.core.house), *journal_damage(ledger)))
+            return Reads(damage=basic_damage(self.core, ledger))
         found = self._verdicts(ledger.state)
         while any(verdict.level is Level.AHEAD for _, verdict in found) and self._moved(ledger):
             found = self._verdicts(ledger.state)
         state, shown = ledger.state, self.core.shown
-        damage = [*journal_damage(self.core.house), *journal_damage(ledger)]
-        missing = [shown(one.path) for one, verdict in found if verdict.level is Level.MISSING]
+        damage = [*basic_damage(self.core, ledger)]
+        absent = [one for one, verdict in found if verdict.level is Level.MISSING]
+        missing = [shown(one.path) for one in absent if not one.copy_of]
         behind = [shown(one.path) for one, verdict in found if verdict.level is Level.BEHIND]
         damage += [
-            file_damage(shown(one.path), verdict, one.todo_id)
-            for one, verdict in found
-            if verdict.level in DAMAGED
+            damage_of(self.core, one, verdict) for one, verdict in found if verdict.level in DAMAGED
         ]
         page = StateFile(self.core, ledger).look()
         missing += [shown(page.path)] if page.missing else []
@@ -213,11 +247,16 @@ class Materials:
             drift=page.drift,
             drift_since=page.changed_at,
             missing_files=tuple(missing),
+            missing_evidence=lost_copies(self.core, absent),
             behind_files=tuple(behind),
             repo=self.core.real_repo(state),
             repo_present=self.core.repo(state).is_dir(),
             neighbours=neighbours,
+            clashes=clashes(leases_of(self.core, state, self.core.clock.read()), neighbours),
+            fenced=obstacle(self.core.house.state, self.core.generation),
+            seen=look_where_it_matters(self.core, state),
             incomplete_tail=ledger.has_tail,
+            unread_lines=unread_lines(ledger),
         )
 
     def _verdicts(self, state: GoalState) -> list[tuple[Piece, Verdict]]:
@@ -254,9 +293,8 @@ class Materials:
 
 
 def _named_todos(state: GoalState, line: Line) -> list[Todo]:
-    payload = line.record["payload"]
-    named = [payload.get("todo_id"), *(part.get("todo_id") for part in payload.get("parts", ()))]
-    return [state.todos[ref] for ref in dict.fromkeys(named) if ref in state.todos]
+    named = todos_named(line.record["payload"])
+    return [state.todos[ref] for ref in named if ref in state.todos]
 
 
 def _signature(path: Path) -> Signature | None:

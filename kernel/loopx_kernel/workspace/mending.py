@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ from loopx_kernel.errors import Damaged
 from loopx_kernel.store.disk import MIB, opened
 from loopx_kernel.store.journal import Journal
 from loopx_kernel.store.line import Line, decode
+from loopx_kernel.store.seek import whole_tail
 from loopx_kernel.store.writer import Writer
 from loopx_kernel.workspace.ledger import Ledger, Progress
 from loopx_kernel.workspace.ledgers import GoalLedger, RosterLedger
@@ -29,9 +31,11 @@ class MendedRoster(RosterLedger):
 
     def refresh(self, progress: Progress | None = None) -> None:
         """Reads from line 1, trusting no cache."""
+        self.narrow()
         self.position = self.start
         self.reset()
         self._read_on(progress=progress)
+        _take_tail(self)
 
     def require_whole(self) -> None:
         """Nothing: what is damaged is about to be cut off."""
@@ -53,6 +57,7 @@ class MendedGoal(GoalLedger):
         self.position = self.start
         self.reset()
         self._read_on(progress=progress)
+        _take_tail(self)
         self.opening = b""
         if self.position == self.start:
             self.opening = first_line(self)
@@ -66,6 +71,14 @@ class MendedGoal(GoalLedger):
         """Cuts and appends in one step; durable on return."""
         with Writer(self.journal, self.quarantine) as writer:
             return writer.mend(fields, self.position, opening=self.opening)
+
+
+def _take_tail(ledger: Ledger) -> None:
+    """A record that lacks only its newline counts: whoever writes next gives it one."""
+    line = whole_tail(ledger.journal) if ledger.has_tail and ledger.damage is None else None
+    if line is not None:
+        with contextlib.suppress(Damaged):
+            ledger.take(line)
 
 
 def mended(core: Core, goal_id: str) -> Ledger:
@@ -100,11 +113,13 @@ def cut_of(core: Core, ledger: Ledger) -> JournalCut:
         decisions=tuple(decisions),
         missed=seen.missed,
         roster_seq=0 if house else core.house.position.seq,
+        roster_cuts=() if house else tuple(cut.event_id for cut in core.house.state.cuts),
     )
 
 
 def _lines_after(journal: Journal, offset: int) -> Iterator[bytes]:
-    """The bytes of all lines from ``offset`` on with their newlines, whatever they are."""
+    """The bytes of all lines from ``offset`` on with their newlines, whatever they are; of the
+    last also where its newline is to come."""
     with opened(journal.files, journal.path) as fd:
         if fd is None:
             return
@@ -116,6 +131,9 @@ def _lines_after(journal: Journal, offset: int) -> Iterator[bytes]:
             for raw in whole:
                 yield raw + b"\n"
                 offset += len(raw) + 1
+    tail = whole_tail(journal)
+    if tail is not None and tail.offset >= offset:
+        yield tail.raw + b"\n"
 
 
 def _decision_in(raw: bytes) -> list[LostDecision]:

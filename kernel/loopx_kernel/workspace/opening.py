@@ -8,13 +8,11 @@ from typing import Any
 from loopx_kernel.errors import Damaged
 from loopx_kernel.store.files import Files
 from loopx_kernel.store.layout import Layout
-from loopx_kernel.store.line import Position, decode, encode
+from loopx_kernel.store.line import Position, decode, encode, fields_of
 from loopx_kernel.store.registry_file import RegistryFile
 from loopx_kernel.store.seek import line_with_seq
 from loopx_kernel.store.writer import Writer
 from loopx_kernel.workspace.ledgers import GoalLedger
-
-_CHAIN = ("seq", "schema_version", "prev", "sha256")
 
 
 def copy_opening(layout: Layout, ledger: GoalLedger, *, files: Files) -> None:
@@ -42,7 +40,11 @@ def first_line(ledger: GoalLedger) -> bytes:
 
 def trace_of(layout: Layout, goal_id: str, *, files: Files) -> Path | None:
     """A file that tells of a goal: then its journal had begun."""
-    found = [layout.spend(goal_id), *sorted(layout.leases(goal_id).glob("*.json"))]
+    folders = (layout.leases(goal_id), layout.statements(goal_id))
+    found = [
+        layout.spend(goal_id),
+        *(path for one in folders for path in sorted(one.glob("*.json"))),
+    ]
     entries = RegistryFile(layout.registry, files).read() or ()
     if any(entry["id"] == goal_id for entry in entries):
         found.append(layout.registry)
@@ -59,5 +61,4 @@ def _opening_of(ledger: GoalLedger) -> tuple[dict[str, Any], Position]:
             next="loopx repair journal --goal _workspace",
             path=str(journal.path),
         )
-    fields = {key: value for key, value in line.record.items() if key not in _CHAIN}
-    return fields, Position(0, 0, line.sha256)
+    return fields_of(line), Position(0, 0, line.sha256)

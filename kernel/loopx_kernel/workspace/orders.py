@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from datetime import datetime
 from typing import Any, Generic, Literal, TypeVar
 
@@ -12,11 +12,11 @@ from pydantic import ValidationError
 
 from loopx_kernel.clock import Reading, format_time
 from loopx_kernel.domain.canonical import digest
-from loopx_kernel.domain.event import Actor, Context, Draft
+from loopx_kernel.domain.event import KERNEL_ID, Actor, Context, Draft
 from loopx_kernel.errors import UsageError
 
 S = TypeVar("S")
-CODE = Actor(kind="code", id="loopx")
+CODE = Actor(kind="code", id=KERNEL_ID)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +48,11 @@ class Order:
     ``arguments`` are what the caller asked for, nothing from clock or state:
     with the command's name and the actor they make the ``request`` digest.
     ``house`` sends it to the workspace journal; ``both`` takes the workspace's
-    lock as well as the goal's; ``starts_work`` refuses it while the todo list drifts.
+    lock as well as the goal's; ``starts_work`` refuses it while the todo list drifts; ``checks``
+    says that it changes nothing but files that are not level, and waits less for a lock.
     ``repairs`` says what damage does not stop it: that of files, or of the journal itself.
+    ``keeps`` are bytes the event refers to, put into ``objects`` before it is appended.
+    ``about`` is the todo it is about, where the command does not say so.
     """
 
     goal_id: str
@@ -61,7 +64,10 @@ class Order:
     house: bool = False
     both: bool = False
     starts_work: bool = False
+    checks: bool = False
     repairs: Literal["file", "journal"] | None = None
+    keeps: tuple[bytes, ...] = field(default=(), repr=False)
+    about: str | None = None
 
     @property
     def name(self) -> str:
@@ -84,7 +90,7 @@ class Order:
     @property
     def todo_id(self) -> str | None:
         """The todo the command is about, if it is about one."""
-        return getattr(self.command, "todo_id", None)
+        return self.about or getattr(self.command, "todo_id", None)
 
 
 def named(kind: Literal["agent", "owner"], name: str) -> Actor:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -13,41 +12,23 @@ from typing import Any, TypeVar
 from loopx_kernel.domain.records import Todo
 from loopx_kernel.domain.roster_state import WorkspaceState
 from loopx_kernel.domain.state import GoalState
-from loopx_kernel.errors import Damaged, LoopxError
+from loopx_kernel.errors import Damaged
 from loopx_kernel.store.disk import discard
 from loopx_kernel.store.lease_file import LeaseFile
 from loopx_kernel.store.owners_file import OwnersFile
-from loopx_kernel.store.quarantine import digest_of, set_file_aside
+from loopx_kernel.store.quarantine import set_file_aside
 from loopx_kernel.store.records import Level, Verdict, compare
 from loopx_kernel.store.registry_file import RegistryFile
 from loopx_kernel.store.spend_file import SpendFile
-from loopx_kernel.views.records import lease_record, registry_entry, spend_lines
+from loopx_kernel.views.records import lease_record, registry_entry
 from loopx_kernel.workspace.core import Core
+from loopx_kernel.workspace.everything import WholeGoal
 from loopx_kernel.workspace.opening import read_opening
+from loopx_kernel.workspace.piece import DAMAGED, Piece, holds, names_in
+from loopx_kernel.workspace.proofs import Proofs
+from loopx_kernel.workspace.spending import spends_since
 
 T = TypeVar("T")
-DAMAGED = (Level.DAMAGED, Level.AHEAD)
-"""What no writer mends by itself."""
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """One file. Its right content depends on ``key`` alone; ``level`` tells how it stands,
-    ``audit`` how all of it stands, and ``write`` puts it right whatever stood there."""
-
-    path: Path
-    key: Any
-    level: Callable[[], Verdict]
-    write: Callable[[], None]
-    todo_id: str | None = None
-    audit: Callable[[], Verdict] | None = None
-
-    def audited(self) -> Verdict:
-        """How all of the file stands; one that cannot be read is damaged."""
-        try:
-            return (self.audit or self.level)()
-        except LoopxError as error:
-            return Verdict(Level.DAMAGED, what=error.message)
 
 
 class Pieces:
@@ -57,10 +38,11 @@ class Pieces:
         self.core = core
         self.registry = RegistryFile(core.layout.registry, core.files)
         self.owners = OwnersFile(core.layout.owners, core.files)
+        self.proofs = Proofs(core)
 
     def of_goal(self, state: GoalState) -> Iterator[Piece]:
-        """The quota ledger and the leases of a goal, and lease files of no lease."""
-        spend, since = self.spend(state), partial(spend_lines, state)
+        """The quota ledger, the leases and the proofs of a goal, and files of nothing known."""
+        spend, since = self.spend(state), spends_since(self.core.goal(state.goal_id), state)
         write = partial(spend.write_all, since)
         audit = partial(spend.audit, since)
         yield Piece(spend.path, state.spend_seq, partial(spend.level, since), write, audit=audit)
@@ -71,10 +53,19 @@ class Pieces:
             level = partial(_with_record, file.level, state, todo)
             write = partial(_with_record, file.write, state, todo)
             yield Piece(file.path, todo.lease and todo.lease.seq, level, write, todo.id)
-        for name in _names_in(folder):
-            if name.endswith(".json") and name not in leased:
+        for name in names_in(folder):
+            todo_id = name.removesuffix(".json")
+            of_none = name.endswith(".json") and name not in leased
+            # What a crash left behind of a todo long finished tells of nothing any more.
+            if of_none and not (todo_id not in state.todos and state.knows(todo_id)):
                 remove = partial(discard, folder / name, files=files)
-                yield Piece(folder / name, None, _of_no_lease, remove, name.removesuffix(".json"))
+                yield Piece(folder / name, None, _of_no_lease, remove, todo_id)
+        yield from self.proofs.of_goal(state)
+
+    def of_all(self, state: GoalState, whole: WholeGoal) -> Iterator[Piece]:
+        """The same, and the proofs of what left the state, of all that ever was."""
+        yield from self.of_goal(state)
+        yield from self.proofs.of_left(state, whole)
 
     def of_house(self) -> tuple[Piece, Piece]:
         """The registry as a whole, and the owners file."""
@@ -101,7 +92,7 @@ class Pieces:
         core = self.core
         for piece in pieces if settled else ():
             wanted = settled.get(core.shown(piece.path))
-            if wanted is None or digest_of(piece.path, files=core.files) != wanted:
+            if wanted is None or not holds(piece.path, wanted, files=core.files):
                 continue
             at, reason = core.clock.read().now, f"repair-{piece.path.name}"
             set_file_aside(folder, reason, piece.path, at=at, files=core.files)
@@ -111,17 +102,24 @@ class Pieces:
         """Whether a person decided to have this content replaced, and that is still to come."""
         name = self.core.shown(path)
         settled = self.core.house.state.settled.get(name) or state.settled.get(name)
-        try:
-            return settled is not None and digest_of(path, files=self.core.files) == settled
-        except LoopxError:
-            return False
+        return settled is not None and holds(path, settled, files=self.core.files)
 
     def owner_lines(self) -> list[str]:
         """The present owners as lines of an OpenSSH allowed_signers file."""
-        from loopx_kernel.trust.owners import Owner, render_line
+        from loopx_kernel.trust.owner_line import Owner, render_line
 
         return [
-            render_line(Owner(owner.name, owner.key, owner.fingerprint, owner.allow_unattended))
+            render_line(
+                Owner(
+                    owner.name,
+                    owner.key,
+                    owner.fingerprint,
+                    owner.allow_unattended,
+                    confirmed=owner.confirmed,
+                    valid_after=owner.valid_after,
+                    valid_before=owner.valid_before,
+                )
+            )
             for owner in self.core.house.state.present_owners
         ]
 
@@ -129,9 +127,9 @@ class Pieces:
         """The quota ledger of a goal."""
         return SpendFile(self.core.layout.spend(state.goal_id), self.core.files)
 
-    def lease(self, state: GoalState, todo: Todo) -> LeaseFile:
+    def lease(self, state: GoalState, todo_id: str) -> LeaseFile:
         """The lease file of a todo."""
-        return LeaseFile(self.core.layout.lease(state.goal_id, todo.id), self.core.files)
+        return LeaseFile(self.core.layout.lease(state.goal_id, todo_id), self.core.files)
 
     def _whole_registry(self) -> Verdict:
         states = self._states()
@@ -175,15 +173,6 @@ class Pieces:
 def _with_record(act: Callable[[Mapping[str, Any]], T], state: GoalState, todo: Todo) -> T:
     """The record of a lease is made only where it is needed."""
     return act(lease_record(state, todo))
-
-
-def _names_in(folder: Path) -> list[str]:
-    try:
-        with os.scandir(folder) as entries:
-            return sorted(entry.name for entry in entries)
-    except OSError:
-        # Missing, or not to be read: then no file in it can be judged either.
-        return []
 
 
 def _of_no_lease() -> Verdict:

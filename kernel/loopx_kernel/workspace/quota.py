@@ -20,7 +20,8 @@ class Quota:
     def spend(
         self, goal_id: str, agent: str, command: SpendSlot, *, event_id: str | None = None
     ) -> Done[GoalState]:
-        """Books slots for a turn, once; work done is booked even beyond the limit."""
+        """Books slots for the agent's open turn, once, which is one of its three parts; work done
+        is booked even beyond the limit. Raises ``unknown_turn``, ``turn_closed``."""
         actor = named("agent", agent)
         return commit(self._core, Order(goal_id, command, quota.decide, actor, event_id))
 

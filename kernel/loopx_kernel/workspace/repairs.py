@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from loopx_kernel.domain import repair
 from loopx_kernel.domain.event import WORKSPACE_JOURNAL, Context, Draft
@@ -16,15 +16,21 @@ from loopx_kernel.domain.repair import FoundFile, JournalCut, RepairFile, Repair
 from loopx_kernel.domain.state import GoalState
 from loopx_kernel.errors import Damaged, LoopxError, UsageError
 from loopx_kernel.store.quarantine import digest_of
+from loopx_kernel.text import counted
 from loopx_kernel.workspace.core import Core
 from loopx_kernel.workspace.damage import file_damage, journal_damage, of_journal
+from loopx_kernel.workspace.everything import read_whole
 from loopx_kernel.workspace.ledgers import GoalLedger
 from loopx_kernel.workspace.materials import Materials
 from loopx_kernel.workspace.mending import cut_of, mended
 from loopx_kernel.workspace.opening import trace_of
 from loopx_kernel.workspace.orders import Order, named
-from loopx_kernel.workspace.pieces import DAMAGED, Piece, Pieces
+from loopx_kernel.workspace.piece import DAMAGED, Piece
+from loopx_kernel.workspace.pieces import Pieces
 from loopx_kernel.workspace.signing import Unsigned, prepare
+
+if TYPE_CHECKING:
+    from loopx_kernel.workspace.quarantined import Unreadable
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +60,13 @@ class Repairs:
             for goal_id in core.house.state.goals:
                 rows += self._of_goal(goal_id)
             return tuple(rows)
+
+    def quarantine(self) -> tuple[Unreadable, ...]:
+        """Everything that could not be read, with an excerpt, and what was set aside earlier;
+        changes nothing. What only a replay from line 1 finds, ``list`` finds."""
+        from loopx_kernel.workspace.quarantined import unreadable
+
+        return unreadable(self._core)
 
     def file(self, path: Path, owner: str, *, event_id: str | None = None) -> Unsigned:
         """Prepares rendering a damaged file again from the journal; what stands there goes to
@@ -146,8 +159,9 @@ class Repairs:
         """What is cut, and the files that tell of more than the good part of the journal."""
         core = self._core
         good = mended(core, goal_id)
+        # A file about what only the cut lines tell of must not be taken for that of later work.
         pieces = (
-            self._pieces.of_goal(good.state)
+            self._pieces.of_all(good.state, read_whole(core, goal_id))
             if isinstance(good, GoalLedger)
             else self._pieces.of_house()
         )
@@ -176,15 +190,22 @@ class Repairs:
                 break
             if place.is_relative_to(core.layout.goal_runtime(goal_id)):
                 state = core.fresh_goal(goal_id).state
-                for piece in self._pieces.of_goal(state):
-                    if piece.path == place:
-                        return goal_id, piece
+                found = self._piece_at(self._pieces.of_goal(state), place)
+                if found is None and self._pieces.proofs.is_proof(state, place):
+                    whole = read_whole(core, goal_id)
+                    found = self._piece_at(self._pieces.proofs.of_left(state, whole), place)
+                if found is not None:
+                    return goal_id, found
         raise UsageError(
             "invalid_value",
             f"{path} is no file that is rendered from a journal alone",
             next=way_out,
             path=str(path),
         )
+
+    @staticmethod
+    def _piece_at(pieces: Iterable[Piece], place: Path) -> Piece | None:
+        return next((piece for piece in pieces if piece.path == place), None)
 
     def _of_house(self) -> Iterator[DamageRow]:
         for piece, stops in zip(self._pieces.of_house(), _STOPS, strict=True):
@@ -205,11 +226,16 @@ class Repairs:
             return (of_journal(path, error, error.next or "loopx repair list"),)
 
     def _deeper(self, state: GoalState, known: Container[str]) -> tuple[Damage, ...]:
-        """Damage that is seen only where all of a file is read."""
+        """Damage that is seen only where all of a file is read, or of work long finished."""
+        if state.rules is None:
+            return ()
+        whole = read_whole(self._core, state.goal_id)
+        proofs = self._pieces.proofs.of_left(state, whole)
+        left = [piece for piece in proofs if piece.todo_id is not None]
         found = []
-        for piece in self._pieces.of_goal(state) if state.rules is not None else ():
+        for piece in (*(piece for piece in self._pieces.of_goal(state) if piece.audit), *left):
             name = self._core.shown(piece.path)
-            if piece.audit is not None and name not in known:
+            if name not in known:
                 verdict = piece.audited()
                 if verdict.level in DAMAGED:
                     found.append(file_damage(name, verdict, piece.todo_id))
@@ -233,7 +259,8 @@ class Repairs:
             found = (Damage(journal, error.message, command=error.next or "loopx doctor"),)
         for damage in found:
             if damage not in house and damage.path not in shared:
-                what = f"{damage.todo_id} of {goal_id}" if damage.todo_id else goal_id
+                whole = goal_id if damage.blocks_goal else "nothing"
+                what = f"{damage.todo_id} of {goal_id}" if damage.todo_id else whole
                 yield DamageRow(goal_id, damage, what)
 
 
@@ -244,7 +271,7 @@ def _in_words(goal_id: str, cut: JournalCut) -> str:
     """What a cut means, in one sentence."""
     lost = [f"{d.event_type} {d.event_id} by {d.by}" for d in cut.decisions]
     words = f"cut the journal of {goal_id} after line {cut.after.seq}: "
-    words += f"{cut.lines} line{'' if cut.lines == 1 else 's'} set aside"
+    words += f"{counted(cut.lines, 'line')} set aside"
     words += f", among them {', '.join(lost)}" if lost else ", no decision that can be read"
     if cut.missed is not None:
         words += f"; line {cut.missed.seq}, which was seen earlier, is given up"

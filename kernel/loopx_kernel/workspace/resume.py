@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
@@ -11,7 +13,7 @@ from typing import TypeVar
 from pydantic import ValidationError
 
 from loopx_kernel.domain.canonical import digest
-from loopx_kernel.domain.records import Head
+from loopx_kernel.domain.records import Cut, Head
 from loopx_kernel.domain.roster_state import WorkspaceState
 from loopx_kernel.domain.state import GoalState
 from loopx_kernel.errors import Damaged
@@ -23,6 +25,23 @@ from loopx_kernel.store.line import Position
 S = TypeVar("S", GoalState, WorkspaceState)
 FILE = "checkpoint.json"
 EVERY = 64
+MIDWAY = 65_536
+"""After how many lines a state is kept: at the end of a reading, and on the way."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A line seen earlier, and the repairs of the journal that were known then, by event id."""
+
+    line: Head
+    cuts: frozenset[str]
+
+    def explained_by(self, cuts: Iterable[Cut]) -> bool:
+        """Whether a repair made since cut the line off, or names it or one before it as gone:
+        what came after a line that is gone went with it."""
+        since = [cut for cut in cuts if cut.event_id not in self.cuts]
+        gone = [cut.missed.seq - 1 for cut in since if cut.missed is not None]
+        return any(last < self.line.seq for last in (*gone, *(cut.after.seq for cut in since)))
 
 
 def load(path: Path, rests_on: str, *, files: Files) -> Checkpoint | None:
@@ -57,7 +76,7 @@ def save(
             offset=position.offset,
             head=position.head,
             owners_head=rests_on,
-            state=state.model_dump_json(),
+            state=state.model_dump_json(exclude_defaults=True),
         ),
         files=files,
     )

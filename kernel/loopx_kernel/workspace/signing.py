@@ -17,6 +17,7 @@ from loopx_kernel.domain.event import (
     Context,
     Event,
     Facts,
+    Level,
     ObjectRef,
     Signed,
     Verdict,
@@ -41,7 +42,7 @@ from loopx_kernel.workspace.materials import Materials
 from loopx_kernel.workspace.orders import Done, Order, new_event_id
 
 if TYPE_CHECKING:
-    from loopx_kernel.trust.keys import PrivateKey
+    from loopx_kernel.trust.sshsig import Signer
     from loopx_kernel.workspace.core import Core
 
 
@@ -111,7 +112,7 @@ def prepare(core: Core, order: Order, preview: str) -> Unsigned:
             ),
             witnessed=Witness(seq=ledger.position.seq, head=ledger.position.head),
         )
-        facts = _facts(ledger, words, "", Verdict(ok=True, signer=order.actor.id), reading.now)
+        facts = _facts(ledger, words, "", _expected(core, order), reading.now)
         ledger.check(order.goal_id, draft.event_type, payload, facts)
         return Unsigned(
             goal_id=order.goal_id,
@@ -125,10 +126,11 @@ def prepare(core: Core, order: Order, preview: str) -> Unsigned:
         )
 
 
-def sign_and_append(core: Core, unsigned: Unsigned, key: PrivateKey) -> Done[Any]:
+def sign_and_append(core: Core, unsigned: Unsigned, key: Signer) -> Done[Any]:
     """Signs before any lock is taken, then compares and appends under the locks.
 
-    Durable on return. Raises ``stale_decision`` when the object changed in
+    Durable on return. Raises ``owners_changed`` where the workspace is not the one this person
+    knew, ``stale_decision`` when the object changed in
     meaning, ``already_decided`` when somebody else was first,
     ``unknown_signer`` for a key that does not count here; then nothing was written.
     """
@@ -142,6 +144,7 @@ def sign_and_append(core: Core, unsigned: Unsigned, key: PrivateKey) -> Done[Any
         done = recorded(ledger, order)
         if done is not None:
             return done
+        core.pins.require()
         _make_ready(core, ledger, order)
         reading = core.clock.read()
         payload = _decided_again(ledger, unsigned, reading)
@@ -152,7 +155,16 @@ def sign_and_append(core: Core, unsigned: Unsigned, key: PrivateKey) -> Done[Any
         line = append(
             core, ledger, order, event_type=unsigned.event_type, payload=payload, facts=facts
         )
+        core.pins.see()
         return Done(receipt_of(line), unsigned.object_id, ledger.state)
+
+
+def _expected(core: Core, order: Order) -> Verdict:
+    """The verdict on the signature to come, if it is made with the key this person has now."""
+    present = core.house.state.present_owners
+    levels = (one.level for one in present if one.name == order.actor.id)
+    level: Level = next(levels, "none")
+    return Verdict(ok=True, signer=order.actor.id, level=level)
 
 
 def _make_ready(core: Core, ledger: Ledger, order: Order) -> None:
@@ -166,7 +178,8 @@ def _make_ready(core: Core, ledger: Ledger, order: Order) -> None:
 
 
 def _level(core: Core, order: Order) -> Ledger:
-    core.house.refresh()
+    core.require_unfenced()
+    core.pins.require()
     if order.repairs == "journal":
         ledger = mended(core, order.goal_id)
         ledger.require_whole()

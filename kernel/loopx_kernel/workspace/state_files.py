@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,12 +12,20 @@ from loopx_kernel.clock import format_time
 from loopx_kernel.domain.needs_you import Difference
 from loopx_kernel.domain.records import Todo
 from loopx_kernel.domain.state import GoalState
-from loopx_kernel.errors import LoopxError
+from loopx_kernel.errors import Storage
 from loopx_kernel.store.state_swap import read_state, replace_rendered
-from loopx_kernel.store.state_text import Header, Row, render_top, rest_of, to_bytes, to_text
+from loopx_kernel.store.state_text import (
+    Header,
+    Row,
+    own_lines,
+    render_top,
+    rest_of,
+    to_bytes,
+    to_text,
+)
 
 if TYPE_CHECKING:
-    from loopx_kernel.store.state_parse import Parsed
+    from loopx_kernel.store.state_parse import Parsed, Problem
     from loopx_kernel.workspace.core import Core
     from loopx_kernel.workspace.ledgers import GoalLedger
 
@@ -34,31 +42,36 @@ class Page:
     behind: bool = False
     drift: tuple[Difference, ...] = ()
     changed_at: datetime | None = None
-    problem: LoopxError | None = None
+    problem: Storage | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
     """What the file shows now: its bytes, the ``seq`` it was rendered at (0: no file), what
     stands after the kernel's part where that is untouched, and what a person changed.
-    ``settled`` says that a person decided about that change already."""
+    ``settled`` says that a person decided about that change already; ``top`` is the kernel's
+    part as it was rendered, where that is known without a replay, and ``problem`` why the file
+    cannot be read."""
 
     data: bytes | None
     seq: int
     rest: str | None = None
     drift: tuple[Difference, ...] = ()
     settled: bool = False
+    top: str | None = None
+    problem: Storage | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Edited:
-    """The file as a person left it: its SHA-256, what they changed, and that as a unified
-    diff from what the kernel had written."""
+    """The file as a person left it: its SHA-256, what they changed, that as a unified diff from
+    what the kernel had written, and the lines in the kernel's parts that are none of its."""
 
     path: str
     digest: str
     drift: tuple[Difference, ...] = ()
     diff: tuple[str, ...] = ()
+    problems: tuple[Problem, ...] = ()
 
 
 class StateFile:
@@ -71,13 +84,11 @@ class StateFile:
 
     def look(self) -> Page:
         """Judges the file; changes nothing and never raises for its content."""
-        try:
-            data = read_state(self.path, files=self._core.files)
-        except LoopxError as error:
-            return Page(self.path, problem=error)
-        if data is None:
+        shown = self.show()
+        if shown.problem is not None:
+            return Page(self.path, problem=shown.problem)
+        if shown.data is None:
             return Page(self.path, missing=True)
-        shown = self._judge(data, self._ledger.state)
         return Page(
             self.path,
             behind=not shown.drift and (shown.settled or shown.seq < self._ledger.state.list_seq),
@@ -86,8 +97,12 @@ class StateFile:
         )
 
     def show(self) -> Shown:
-        """What the file shows: everything up to its ``seq`` was materialised."""
-        return self._judge(read_state(self.path, files=self._core.files), self._ledger.state)
+        """What the file shows: everything up to its ``seq`` was materialised. Never raises."""
+        try:
+            data = read_state(self.path, files=self._core.files)
+        except Storage as error:
+            return Shown(None, 0, problem=error)
+        return self._judge(data, self._ledger.state)
 
     def edited(self) -> Edited:
         """What a person changed, for showing it to a person; changes nothing.
@@ -95,22 +110,30 @@ class StateFile:
         Raises ``Storage`` where the file cannot be read.
         """
         shown = self.show()
+        if shown.problem is not None:
+            raise shown.problem
         data, drift = shown.data, shown.drift
         name, digest = self._core.shown(self.path), hashlib.sha256(data or b"").hexdigest()
-        if data is None or not drift:
+        if data is None or shown.rest is not None:
             return Edited(name, digest)
         from loopx_kernel.store.state_file import edit_as_diff
 
         text = to_text(data)
-        seen = self._rendered_from(_seq(_parse(text)))
-        return Edited(name, digest, drift, edit_as_diff(text, header_of(seen), rows_of(seen)))
+        seen = self._rendered_from(_seq(_parse(text)), self._ledger.state)
+        problems = _parse(text, own_lines(top_of(seen))).problems
+        if not drift:
+            return Edited(name, digest, problems=problems)
+        diff = edit_as_diff(text, header_of(seen), rows_of(seen))
+        return Edited(name, digest, drift, diff, problems)
 
     def bring_level(self, shown: Shown) -> tuple[Difference, ...]:
         """Renders the file again unless a person's edit must be settled first.
 
         Returns that edit, empty when the file is level and durable. A save that
-        comes in between is kept, and the rendering made again on top of it.
+        comes in between is kept, and the rendering made again on top of it. Raises ``Storage``.
         """
+        if shown.problem is not None:
+            raise shown.problem
         state = self._ledger.state
         for _ in range(_MOST_RACES):
             if shown.drift or (shown.rest is not None and shown.seq == state.list_seq):
@@ -130,15 +153,16 @@ class StateFile:
     def _judge(self, data: bytes | None, likely: GoalState) -> Shown:
         if data is None:
             return Shown(None, 0)
-        text = to_text(data)
-        rest = rest_of(text, top_of(likely))
+        text, top = to_text(data), top_of(likely)
+        rest = rest_of(text, top)
         if rest is not None:
-            return Shown(data, likely.list_seq, rest)
+            return Shown(data, likely.list_seq, rest, top=top)
         parsed = _parse(text)
         seq = max(1, _seq(parsed))
+        shown = Shown(data, seq, top=top if _seq(parsed) in (0, likely.list_seq) else None)
         if self._is_settled(data):
-            return Shown(data, seq, settled=True)
-        return Shown(data, seq, drift=self._drift(parsed))
+            return replace(shown, settled=True)
+        return replace(shown, drift=self._drift(parsed, likely))
 
     def _is_settled(self, data: bytes) -> bool:
         settled = self._ledger.state.settled.get(self._core.shown(self.path))
@@ -151,7 +175,8 @@ class StateFile:
         if shown.settled and shown.data is not None:
             self._keep(shown.data)
         content = to_bytes(self._content(shown))
-        return replace_rendered(self.path, shown.data, content, files=self._core.files)
+        files = self._core.files
+        return replace_rendered(self.path, shown.data, content, files=files, keep=self._keep)
 
     def _keep(self, data: bytes) -> None:
         from loopx_kernel.store.quarantine import set_aside
@@ -166,6 +191,7 @@ class StateFile:
             return top_of(state) + shown.rest
         from loopx_kernel.store.state_file import render
 
+        top = shown.top or top_of(self._rendered_from(shown.seq, state))
         last = handoff and (handoff.text if handoff.seq <= shown.seq else handoff.replaces)
         return render(
             None if shown.data is None else to_text(shown.data),
@@ -174,9 +200,10 @@ class StateFile:
             handoff=handoff.text if handoff else None,
             last_handoff=last or None,
             at=format_time(state.list_at or datetime.now(UTC)),
+            ours=own_lines(top, top_of(state)),
         )
 
-    def _drift(self, parsed: Parsed) -> tuple[Difference, ...]:
+    def _drift(self, parsed: Parsed, likely: GoalState) -> tuple[Difference, ...]:
         from loopx_kernel.store.state_file import drift, is_own_rendering
 
         state = self._ledger.state
@@ -185,15 +212,15 @@ class StateFile:
             return ()
         return tuple(
             Difference(item.kind, item.todo_id, item.line or 0, item.text)
-            for item in drift(parsed, rows_of(self._rendered_from(seq)))
+            for item in drift(parsed, rows_of(self._rendered_from(seq, likely)))
         )
 
-    def _rendered_from(self, seq: int) -> GoalState:
-        """The state the file was rendered from; replayed, as this is rare."""
-        state: GoalState = self._ledger.state
-        if seq in (0, state.list_seq):
-            return state
-        from loopx_kernel.workspace.history import state_at
+    def _rendered_from(self, seq: int, likely: GoalState) -> GoalState:
+        """The state the file was rendered from (0: it does not say); replayed where that is
+        not ``likely``, as this is rare."""
+        if seq in (0, likely.list_seq):
+            return likely
+        from loopx_kernel.workspace.snapshots import state_at
 
         return state_at(self._ledger, seq)
 
@@ -206,8 +233,9 @@ class StateFile:
 
 def header_of(state: GoalState) -> Header:
     """The front matter of the state's rendering."""
-    at = state.list_at
-    return Header(state.goal_id, HANDOFF_MODE, format_time(at) if at else "", state.list_seq)
+    at, earlier = state.list_at, sum(state.left.values())
+    shown = format_time(at) if at else ""
+    return Header(state.goal_id, HANDOFF_MODE, shown, state.list_seq, earlier)
 
 
 def top_of(state: GoalState) -> str:
@@ -245,10 +273,10 @@ def _note(todo: Todo) -> str:
     return ""
 
 
-def _parse(text: str) -> Parsed:
+def _parse(text: str, ours: frozenset[str] | None = None) -> Parsed:
     from loopx_kernel.store.state_parse import parse
 
-    return parse(text)
+    return parse(text, ours)
 
 
 def _seq(parsed: Parsed) -> int:

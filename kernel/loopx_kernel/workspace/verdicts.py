@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from datetime import datetime
 from typing import Any
 
 from loopx_kernel.domain.event import (
@@ -16,6 +17,7 @@ from loopx_kernel.domain.event import (
 from loopx_kernel.domain.roster_state import Owner
 
 HashAt = Callable[[int], str | None]
+TimeBefore = Callable[[], datetime | None]
 
 
 def statement_bytes(event: Event, kind: EventType[Any, Any], workspace_id: str) -> bytes:
@@ -44,10 +46,14 @@ def verdict_on(
     *,
     workspace_id: str,
     keys: Iterable[Owner],
+    gone: Iterable[Owner],
     hash_at: HashAt,
+    before: TimeBefore,
 ) -> Verdict:
     """The verdict on a line: its signature, by a key that counts at this place, over a
-    statement whose witnessed line is in this chain."""
+    statement whose witnessed line is in this chain. The keys ``gone`` were revoked before it.
+    ``before`` tells the time of the line
+    before it, which is asked only where a key has a validity period."""
     if event.actor_kind != "owner" or event.signed is None:
         return UNSIGNED
     from loopx_kernel.errors import LoopxError
@@ -63,10 +69,18 @@ def verdict_on(
             key_line=owner.key,
             fingerprint=owner.fingerprint,
             allow_unattended=owner.allow_unattended,
+            confirmed=owner.confirmed,
+            valid_after=owner.valid_after,
+            valid_before=owner.valid_before,
+            revoked=revoked,
         )
-        for owner in keys
+        for owners, revoked in ((keys, False), (gone, True))
+        for owner in owners
     ]
-    verdict = judge(message, event.signed.signature, enrolled)
+    at = event.signed.moment
+    if any(key.valid_after or key.valid_before for key in enrolled):
+        at = max(at, before() or at)
+    verdict = judge(message, event.signed.signature, enrolled, at=at)
     seen = event.signed.witnessed
     if verdict.ok and not (seen.seq < event.seq and hash_at(seen.seq) == seen.head):
         return Verdict(ok=False, signer=verdict.signer, problem="bad_signature")

@@ -9,35 +9,47 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from loopx_kernel.clock import Clock, SystemClock
-from loopx_kernel.domain import roster
 from loopx_kernel.domain.event import WORKSPACE_JOURNAL, LiveLease
-from loopx_kernel.domain.roster import CreateWorkspace
 from loopx_kernel.domain.state import GoalState
 from loopx_kernel.errors import LoopxError, UsageError
 from loopx_kernel.store.layout import Layout
 from loopx_kernel.views.goal import GoalView, goal_view
+from loopx_kernel.views.warnings import clock_warning
 from loopx_kernel.views.workspace import Unread, WorkspaceView, workspace_view
+from loopx_kernel.workspace.beside import live_leases
 from loopx_kernel.workspace.core import Core, not_initialised
 from loopx_kernel.workspace.materials import Materials
+from loopx_kernel.workspace.narrowing import alerts as narrowing_alerts
+from loopx_kernel.workspace.strangers import never_opened
 
 if TYPE_CHECKING:
-    from loopx_kernel.trust.keys import PrivateKey
+    from loopx_kernel.trust.sshsig import Signer
+    from loopx_kernel.views.board import Board
+    from loopx_kernel.views.packet import Packet
+    from loopx_kernel.views.report import Period, Report
+    from loopx_kernel.workspace.accepting import Accepting
     from loopx_kernel.workspace.agents import Agents
     from loopx_kernel.workspace.drifts import Drifts
+    from loopx_kernel.workspace.escalations import Escalations
     from loopx_kernel.workspace.events import Events
+    from loopx_kernel.workspace.evidence import Evidence
     from loopx_kernel.workspace.gates import Gates
     from loopx_kernel.workspace.goals import Goals
     from loopx_kernel.workspace.handoffs import Handoffs
     from loopx_kernel.workspace.history import History
     from loopx_kernel.workspace.keys import Keys
     from loopx_kernel.workspace.ledger import Progress
+    from loopx_kernel.workspace.objectives import Objectives
+    from loopx_kernel.workspace.observations import Observations
     from loopx_kernel.workspace.orders import Done
     from loopx_kernel.workspace.owners import Owners
     from loopx_kernel.workspace.quota import Quota
     from loopx_kernel.workspace.repairs import Repairs
+    from loopx_kernel.workspace.replans import Replans
     from loopx_kernel.workspace.signing import Unsigned
     from loopx_kernel.workspace.sources import Sources
     from loopx_kernel.workspace.todos import Todos
+    from loopx_kernel.workspace.turns import Turns
 
 
 class Workspace:
@@ -84,24 +96,32 @@ class Workspace:
 
     @classmethod
     def connect(cls, root: Path, *, clock: Clock | None = None) -> Workspace:
-        """Makes ``.loopx`` where it is missing; changes not one byte of one that is there."""
+        """Makes ``.loopx`` where it is missing; changes not one byte of one that is there.
+
+        Raises ``owners_changed`` where this person knew one there, which is gone.
+        """
         try:
             return cls.open(root, clock=clock)
         except UsageError as error:
             if error.code != "not_initialised":
                 raise
-        from loopx_kernel.workspace.commit import commit
-        from loopx_kernel.workspace.orders import CODE, Order
+        from loopx_kernel.workspace.founding import found, require_unknown
 
         core = Core(Layout(root.absolute()), clock or SystemClock())
-        core.require_writable()
-        core.layout.make(core.files)
-        command = CreateWorkspace(workspace_id=os.urandom(16).hex())
-        try:
-            commit(core, Order(WORKSPACE_JOURNAL, command, roster.decide, CODE, house=True))
-        except LoopxError as error:
-            if error.code != "exists":
-                raise
+        require_unknown(core)
+        found(core)
+        return cls.open(root, clock=clock)
+
+    @classmethod
+    def replace(cls, root: Path, *, clock: Clock | None = None) -> Workspace:
+        """Makes a new workspace, without owners and goals, whose first event names the one it
+        takes the place of. That one is kept beside it. For owners who lost their last key.
+
+        Raises ``not_initialised`` where there never was one.
+        """
+        from loopx_kernel.workspace.founding import replace
+
+        replace(Core(Layout(root.absolute()), clock or SystemClock()))
         return cls.open(root, clock=clock)
 
     @property
@@ -152,7 +172,7 @@ class Workspace:
             next="loopx start-goal --guided",
         )
 
-    def append(self, unsigned: Unsigned, key: PrivateKey) -> Done[Any]:
+    def append(self, unsigned: Unsigned, key: Signer) -> Done[Any]:
         """Signs a prepared decision and appends it; durable on return.
 
         Raises ``stale_decision``, ``already_decided``, ``unknown_signer``.
@@ -172,7 +192,7 @@ class Workspace:
         """One goal at this moment, with the health of its files."""
         with self._core.lock:
             self._core.house.refresh()
-            leases = self._core.live_leases(self._core.clock.read(), beside=goal_id)
+            leases = live_leases(self._core, self._core.clock.read(), beside=goal_id)
             return self._view(goal_id, agent, projection, leases)
 
     def workspace_view(self, projection: str = "status") -> WorkspaceView:
@@ -182,7 +202,7 @@ class Workspace:
             house.refresh()
             goals: list[GoalView] = []
             unread: list[Unread] = []
-            leases = self._core.live_leases(self._core.clock.read(), beside="")
+            leases = live_leases(self._core, self._core.clock.read(), beside="")
             for goal_id in house.state.goals:
                 try:
                     others = tuple(lease for lease in leases if lease.goal_id != goal_id)
@@ -190,22 +210,61 @@ class Workspace:
                 except LoopxError as error:
                     reason = "not_permitted" if error.code == "permission" else "unreachable"
                     unread.append(Unread(goal_id, reason, error.message, error.next))
-            alerts = [
-                f"#{a.seq} {a.event_type} has no effect: {a.message}" for a in house.state.alerts
-            ]
-            if house.damage is not None:
-                alerts.insert(0, house.damage.message)
             return workspace_view(
                 root=str(self.root),
                 workspace_id=self.workspace_id,
                 goals=goals,
                 unread=unread,
-                owners=[owner.name for owner in house.state.present_owners],
+                owners=house.deciders,
                 agents=list(house.state.agents),
-                alerts=alerts,
+                alerts=self.alerts(),
                 now=self._core.clock.read().now,
                 projection=projection,
             )
+
+    def alerts(self) -> tuple[str, ...]:
+        """What is wrong with the workspace itself, in sentences; whose it is comes first."""
+        with self._core.lock:
+            house = self._core.house
+            house.refresh()
+            alerts = [
+                f"#{a.seq} {a.event_type} has no effect: {a.message}" for a in house.state.alerts
+            ]
+            now = self._core.clock.read().now
+            clock = clock_warning(WORKSPACE_JOURNAL, house.state.seq, house.state.last_at, now)
+            if clock is not None:
+                alerts.insert(0, clock.sentence)
+            alerts += narrowing_alerts(house.narrowing)
+            if house.damage is not None:
+                alerts.insert(0, house.damage.message)
+            else:
+                alerts += never_opened(self._core)
+            return (*(one.sentence for one in self._core.pins.damage()), *alerts)
+
+    def board(self, goal_id: str) -> Board:
+        """One goal's todos by state, with who holds what, what is decided and what is watched."""
+        from loopx_kernel.views.board import board
+
+        with self._core.lock:
+            view = self.view(goal_id, projection="board")
+            return board(self._core.goal(goal_id).state, view)
+
+    def report(self, goal_id: str, period: Period) -> Report:
+        """What one goal did in a period, from its journal. Raises ``invalid_value`` for a period
+        that ends before it begins, or before the goal was opened."""
+        from loopx_kernel.workspace.reports import report_on
+
+        with self._core.lock:
+            return report_on(self._core, self.view(goal_id, projection="report"), period)
+
+    def packet(self, goal_id: str, ref: str) -> Packet:
+        """All that one decision needs: about a gate, an escalation, ``drift``, ``damage``,
+        ``accept`` or a person's todo. Raises ``unknown_gate``, ``unknown_escalation``,
+        ``unknown_todo``, ``already_decided``, ``invalid_value``."""
+        from loopx_kernel.workspace.packets import packet_on
+
+        with self._core.lock:
+            return packet_on(self._core, self.view(goal_id, projection="review-packet"), ref)
 
     def watch_directories(self) -> set[Path]:
         """The directories in which a change of the ledger shows, state files elsewhere too."""
@@ -237,7 +296,7 @@ class Workspace:
             core.clock.read(),
             agent_id=agent,
             agents=list(core.house.state.agents),
-            owners=[owner.name for owner in core.house.state.present_owners],
+            owners=core.house.deciders,
             projection=projection,
         )
 
@@ -277,6 +336,13 @@ class Workspace:
         return Todos(self._core)
 
     @cached_property
+    def evidence(self) -> Evidence:
+        """What todos rest on."""
+        from loopx_kernel.workspace.evidence import Evidence
+
+        return Evidence(self._core)
+
+    @cached_property
     def gates(self) -> Gates:
         """Gate commands."""
         from loopx_kernel.workspace.gates import Gates
@@ -289,6 +355,34 @@ class Workspace:
         from loopx_kernel.workspace.quota import Quota
 
         return Quota(self._core)
+
+    @cached_property
+    def turns(self) -> Turns:
+        """Turn commands."""
+        from loopx_kernel.workspace.turns import Turns
+
+        return Turns(self._core)
+
+    @cached_property
+    def observations(self) -> Observations:
+        """Looks at facts from outside."""
+        from loopx_kernel.workspace.observations import Observations
+
+        return Observations(self._core)
+
+    @cached_property
+    def accepting(self) -> Accepting:
+        """Acceptance runs, and accepting by hand."""
+        from loopx_kernel.workspace.accepting import Accepting
+
+        return Accepting(self._core)
+
+    @cached_property
+    def escalations(self) -> Escalations:
+        """Answers to escalations."""
+        from loopx_kernel.workspace.escalations import Escalations
+
+        return Escalations(self._core)
 
     @cached_property
     def sources(self) -> Sources:
@@ -310,6 +404,20 @@ class Workspace:
         from loopx_kernel.workspace.drifts import Drifts
 
         return Drifts(self._core)
+
+    @cached_property
+    def replans(self) -> Replans:
+        """Work taken away, other routes, proposals."""
+        from loopx_kernel.workspace.replans import Replans
+
+        return Replans(self._core)
+
+    @cached_property
+    def objectives(self) -> Objectives:
+        """The objective in all its versions."""
+        from loopx_kernel.workspace.objectives import Objectives
+
+        return Objectives(self._core)
 
     @cached_property
     def history(self) -> History:

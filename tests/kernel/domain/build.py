@@ -9,16 +9,31 @@ from typing import Any
 import pytest
 from loopx_kernel.clock import Reading
 from loopx_kernel.domain import (
+    acceptance,
     aside,
+    cancel,
+    drift,
+    escalation,
     fold,
     gate,
     goal,
+    handin,
     handoff,
     lease,
+    objective,
+    observation,
+    patched_rules,
+    propose,
     quota,
     rebuilt,
+    repair,
+    replan,
     source,
+    source_host,
     todo,
+    turn,
+    turn_receipt,
+    turn_settle,
 )
 from loopx_kernel.domain.canonical import digest
 from loopx_kernel.domain.event import (
@@ -36,8 +51,10 @@ from loopx_kernel.domain.event import (
     Witness,
 )
 from loopx_kernel.domain.records import EvidenceRef, Todo
+from loopx_kernel.domain.records_of_work import Turn
 from loopx_kernel.domain.rules import Coordination, GoalRules, QuotaRule, SpawnPolicy
 from loopx_kernel.domain.state import GoalState
+from loopx_kernel.domain.turn_id import number_of
 from loopx_kernel.errors import LoopxError
 
 CLAUDE = Actor(kind="agent", id="claude-code")
@@ -53,15 +70,29 @@ GOOD = Verdict(ok=True, signer=OWNER.id, fingerprint="SHA256:abc", level="passph
 HASH = "a3f2" + "0" * 60
 
 _DECIDERS = (
+    (acceptance, (acceptance.RecordRun, acceptance.AcceptByHand)),
     (gate, (gate.RequestGate, gate.UseGate, gate.WithdrawGate, gate.DecideGate)),
     (goal, (goal.ChangeGoalStatus,)),
     (handoff, (handoff.WriteHandoff,)),
     (lease, (lease.ClaimTodo, lease.RenewLease, lease.ReleaseLease)),
     (quota, (quota.SpendSlot, quota.VoidSlot)),
+    (observation, (observation.Observe,)),
     (rebuilt, (rebuilt.NoteRebuilt,)),
-    (source, (source.AddSource, source.BindSource, source.ReadSource)),
+    (source, (source.AddSource, source.BindSource, source.ReadSource, source.SettleSource)),
+    (source, (source.PauseSource,)),
+    (source_host, (source_host.ReportHost,)),
     (aside, (aside.SetAside, aside.ReopenTodo)),
-    (todo, (todo.AddTodo, todo.UpdateTodo, todo.FinishHumanTodo)),
+    (handin, (handin.UpdateTodo, handin.FinishHumanTodo)),
+    (todo, (todo.AddTodo,)),
+    (turn, (turn.BeginTurn, turn.RecoverTurn)),
+    (turn_settle, (turn_receipt.SettleTurn,)),
+    (cancel, (cancel.CancelTodo, cancel.SupersedeTodo)),
+    (drift, (drift.AdoptDrift, drift.RestoreDrift)),
+    (escalation, (escalation.AnswerEscalation,)),
+    (objective, (objective.PatchObjective,)),
+    (patched_rules, (patched_rules.PatchRules,)),
+    (propose, (propose.ProposeChange,)),
+    (replan, (replan.RequestReplan, replan.WithdrawReplan, replan.FulfilReplan)),
 )
 
 
@@ -74,6 +105,8 @@ def decide(state: GoalState, command: Any, context: Context) -> Draft:
     """The draft of the noun that knows this command."""
     if isinstance(command, goal.OpenGoal):
         return goal.decide_opened(state, command, context)
+    if isinstance(command, (repair.RepairFile, repair.RepairJournal)):
+        return repair.decide(state, command, context, object_id=state.goal_id)
     for module, commands in _DECIDERS:
         if isinstance(command, commands):
             return module.decide(state, command, context)  # type: ignore[no-any-return]
@@ -145,6 +178,7 @@ class Book:
         *,
         clock: Reading | None = None,
         neighbours: tuple[LiveLease, ...] = (),
+        signed_with: Verdict = GOOD,
     ) -> GoalState:
         """Decides, checks and folds a command; its error leaves everything as it was."""
         look = clock or reading(at)
@@ -155,7 +189,7 @@ class Book:
         payload = fold.normalise(draft.event_type, draft.payload)
         by_owner = actor.kind == "owner"
         signed = signed_for(self.state, draft.object_id, at) if by_owner else None
-        verdict = GOOD if by_owner else UNSIGNED
+        verdict = signed_with if by_owner else UNSIGNED
         event = line(self.state, draft.event_type, payload, actor, look.now, signed=signed)
         facts = Facts(
             actor=actor,
@@ -219,9 +253,42 @@ def claim(todo_id: str, **values: Any) -> lease.ClaimTodo:
     return lease.ClaimTodo(todo_id=todo_id, **values)
 
 
-def complete(todo_id: str, *files: EvidenceRef, **values: Any) -> todo.UpdateTodo:
+def begin(todo_id: str, contract_id: str = "c-1") -> turn.BeginTurn:
+    """A turn on this todo."""
+    return turn.BeginTurn(todo_id=todo_id, contract_id=contract_id)
+
+
+def settle(turn_id: str, outcome: Any = "done", **values: Any) -> turn_receipt.SettleTurn:
+    """The receipt of a turn."""
+    return turn_receipt.SettleTurn(turn_id=turn_id, outcome=outcome, **values)
+
+
+def spend(
+    book: Book, ref: str, slots: int = 1, *, actor: Actor = CLAUDE, at: datetime = NOW
+) -> None:
+    """Books slots for a turn that is in the state and in no line, and closes it."""
+    number = number_of(ref)
+    known = Turn(
+        id=ref,
+        todo_id="T0",
+        agent_id=actor.id,
+        contract_id="c-0",
+        lease_epoch=1,
+        opened_at=at,
+        opened_seq=0,
+        seq=0,
+    )
+    book.state = book.state.with_turn(known).model_copy(
+        update={"next_turn": max(book.state.next_turn, number + 1)}
+    )
+    book.do(quota.SpendSlot(turn=ref, slots=slots), actor, at)
+    closed = book.state.turns[ref].model_copy(update={"status": "settled", "closed_at": at})
+    book.state = book.state.with_turn(closed)
+
+
+def complete(todo_id: str, *files: EvidenceRef, **values: Any) -> handin.UpdateTodo:
     """The hand-in that finishes a todo."""
-    return todo.UpdateTodo(todo_id=todo_id, complete=True, evidence=files, **values)
+    return handin.UpdateTodo(todo_id=todo_id, complete=True, evidence=files, **values)
 
 
 def rules(**values: Any) -> GoalRules:
@@ -254,21 +321,22 @@ def opened(**values: Any) -> Book:
 
 
 def dark_mode(**values: Any) -> Book:
-    """T1 and T2 done; T3 held by claude-code at version 5, epoch 2, 22:40 to 22:55."""
+    """T1 and T2 done; T3 held by claude-code at version 5, epoch 2, 22:40 to 22:55. T2 was
+    done in turn-0001, which booked a slot."""
     book = opened(**values)
     minute = timedelta(minutes=1)
     book.do(add("Research styles"), at=OPENED + minute)
     book.do(add("CSS-variable plan", "docs/theme-vars.md"), at=OPENED + 2 * minute)
     book.do(add("Convert components", "src/theme/**"), at=OPENED + 3 * minute)
-    for number, path in ((1, "dark-mode-notes.md"), (2, "docs/theme-vars.md")):
-        at = OPENED + number * 10 * minute
-        book.do(claim(f"T{number}"), CODEX, at)
-        book.do(complete(f"T{number}", evidence(path)), CODEX, at + minute)
+    book.do(claim("T1"), CODEX, OPENED + 10 * minute)
+    book.do(complete("T1", evidence("dark-mode-notes.md")), CODEX, OPENED + 11 * minute)
+    book.do(begin("T2"), CODEX, OPENED + 20 * minute)
+    done = settle("turn-0001", evidence=(evidence("docs/theme-vars.md"),))
+    book.do(done, CODEX, OPENED + 21 * minute)
     book.do(claim("T3"), CODEX, OPENED + 60 * minute)
     for number in (1, 2):
-        note = todo.UpdateTodo(todo_id="T3", note=f"step {number}")
+        note = handin.UpdateTodo(todo_id="T3", note=f"step {number}")
         book.do(note, CODEX, OPENED + (60 + number) * minute)
     book.do(lease.ReleaseLease(todo_id="T3", version=3, epoch=1), CODEX, OPENED + 63 * minute)
     book.do(claim("T3", expect_version=4), CLAUDE, CLAIMED)
-    book.do(quota.SpendSlot(turn="turn-0081"), CLAUDE, CLAIMED + minute)
     return book

@@ -11,11 +11,10 @@ from loopx_kernel.clock import Reading
 from loopx_kernel.domain.aside import SetAside
 from loopx_kernel.domain.event import Actor, LiveLease
 from loopx_kernel.domain.goal import ChangeGoalStatus
+from loopx_kernel.domain.handin import UpdateTodo
 from loopx_kernel.domain.lease import ReleaseLease, RenewLease
-from loopx_kernel.domain.quota import SpendSlot
 from loopx_kernel.domain.rules import LeaseRule, QuotaRule
 from loopx_kernel.domain.state import is_live
-from loopx_kernel.domain.todo import UpdateTodo
 from loopx_kernel.errors import Conflict, Denied, Fenced, LoopxError, UsageError
 
 from tests.kernel.domain.build import (
@@ -32,6 +31,7 @@ from tests.kernel.domain.build import (
     opened,
     reading,
     refused,
+    spend,
 )
 
 MINUTE = timedelta(minutes=1)
@@ -78,7 +78,7 @@ def test_a_stale_holder_is_fenced_off_even_with_the_right_version() -> None:
         complete("T3", version=version, epoch=2),
     ):
         refused(book, command, Fenced, "stale_epoch", at=AFTER)
-    refused(book, UpdateTodo(todo_id="T3"), Fenced, "not_holder", at=AFTER)
+    refused(book, UpdateTodo(todo_id="T3", note="late"), Fenced, "not_holder", at=AFTER)
     refused(
         book, RenewLease(todo_id="T3", version=version, epoch=3), Fenced, "not_holder", at=AFTER
     )
@@ -102,18 +102,19 @@ def test_a_late_holder_whose_files_are_taken_is_refused() -> None:
     book.do(claim("T4"), CODEX, AFTER)
     for command in (
         RenewLease(todo_id="T3", version=5, epoch=2),
-        UpdateTodo(todo_id="T3"),
+        UpdateTodo(todo_id="T3", note="late"),
         complete("T3"),
     ):
         refused(book, command, Conflict, "scope_overlap", at=AFTER)
 
 
 def test_a_late_holder_meets_leases_of_other_goals_too() -> None:
-    other = LiveLease("docs", "T9", CODEX.id, "/srv/mall-frontend", ("src/**",), NOW)
-    for command in (RenewLease(todo_id="T3", version=5, epoch=2), UpdateTodo(todo_id="T3")):
+    other = LiveLease("docs", "T9", CODEX.id, "/srv/mall-frontend", ("src/**",), NOW, NOW)
+    late = UpdateTodo(todo_id="T3", note="late")
+    for command in (RenewLease(todo_id="T3", version=5, epoch=2), late):
         refused(dark_mode(), command, Conflict, "scope_overlap", at=AFTER, neighbours=(other,))
     in_time = dark_mode()
-    in_time.do(UpdateTodo(todo_id="T3"), at=NOW, neighbours=(other,))
+    in_time.do(late, at=NOW, neighbours=(other,))
     assert in_time.todo("T3").version == 6
 
 
@@ -122,9 +123,9 @@ def test_a_claim_meets_live_leases_of_this_and_other_goals() -> None:
     book.do(add("Tidy the theme", "src/theme/tidy/**"))
     refused(book, claim("T4"), Conflict, "scope_overlap", actor=CODEX)
     book.do(add("Write docs", "docs/guide.md"))
-    elsewhere = LiveLease("docs", "T1", "gemini", "/srv/mall-frontend/docs", ("**",), NOW)
+    elsewhere = LiveLease("docs", "T1", "gemini", "/srv/mall-frontend/docs", ("**",), NOW, NOW)
     refused(book, claim("T5"), Conflict, "scope_overlap", actor=CODEX, neighbours=(elsewhere,))
-    apart = LiveLease("docs", "T1", "gemini", "/srv/other", ("**",), NOW)
+    apart = LiveLease("docs", "T1", "gemini", "/srv/other", ("**",), NOW, NOW)
     book.do(claim("T5"), CODEX, neighbours=(apart,))
     assert book.todo("T5").status == "claimed"
 
@@ -188,7 +189,7 @@ def test_nothing_is_claimed_while_the_goal_is_paused() -> None:
 def test_nothing_is_claimed_without_a_slot() -> None:
     book = opened(quota=QuotaRule(compute="0.1", window_hours=1, slot_minutes=6))
     book.do(add("A"))
-    book.do(SpendSlot(turn="turn-0001"))
+    spend(book, "turn-0001")
     refused(book, claim("T1"), Denied, "quota_exhausted")
     book.do(claim("T1"), at=NOW + timedelta(hours=1))
 

@@ -11,7 +11,7 @@ from loopx_kernel.domain.quota import SpendSlot, VoidSlot, burn, frees_at, is_ex
 from loopx_kernel.domain.rules import QuotaRule
 from loopx_kernel.errors import Conflict, Denied, UsageError
 
-from tests.kernel.domain.build import NOW, OWNER, dark_mode, opened, refused
+from tests.kernel.domain.build import CODEX, NOW, OWNER, begin, dark_mode, opened, refused, spend
 
 HOUR = timedelta(hours=1)
 DAY = timedelta(hours=24)
@@ -26,7 +26,7 @@ def test_the_fixture_may_use_576_slots() -> None:
 
 def test_a_spend_leaves_the_window_when_it_is_a_window_old() -> None:
     book = opened()
-    book.do(SpendSlot(turn="turn-0001", slots=5))
+    spend(book, "turn-0001", 5)
     last = NOW + DAY - TICK
     assert (usage(book.state, last).used, usage(book.state, last).aged_out) == (5, 0)
     assert (usage(book.state, NOW + DAY).used, usage(book.state, NOW + DAY).aged_out) == (0, 5)
@@ -36,7 +36,7 @@ def test_a_spend_leaves_the_window_when_it_is_a_window_old() -> None:
 
 def test_the_window_has_no_upper_end() -> None:
     book = opened()
-    book.do(SpendSlot(turn="turn-0001"), at=NOW + HOUR)
+    spend(book, "turn-0001", at=NOW + HOUR)
     assert usage(book.state, NOW).used == 1
 
 
@@ -45,14 +45,14 @@ def test_the_window_has_no_upper_end() -> None:
 )
 def test_a_day_has_24_hours_on_the_nights_clocks_change(night: datetime) -> None:
     book = opened()
-    book.do(SpendSlot(turn="turn-0001"), at=night)
+    spend(book, "turn-0001", at=night)
     assert usage(book.state, night + DAY - TICK).used == 1
     assert usage(book.state, night + DAY).used == 0
 
 
 def test_a_void_counts_at_its_spends_time() -> None:
     book = dark_mode()
-    book.do(SpendSlot(turn="turn-0083"), at=NOW)
+    spend(book, "turn-0083", at=NOW)
     void = VoidSlot(turn="turn-0083", reason="turn failed validation")
     book.do(void, OWNER, NOW + 20 * HOUR)
     found = usage(book.state, NOW + 21 * HOUR)
@@ -65,11 +65,11 @@ def test_a_void_counts_at_its_spends_time() -> None:
 
 def test_one_spend_and_one_void_for_one_turn() -> None:
     book = dark_mode()
-    refused(book, SpendSlot(turn="turn-0081"), Conflict, "already_spent")
-    void = VoidSlot(turn="turn-0081", reason="wrong turn")
+    refused(book, SpendSlot(turn="turn-0001"), Conflict, "already_spent", actor=CODEX)
+    void = VoidSlot(turn="turn-0001", reason="wrong turn")
     book.do(void, OWNER)
     refused(book, void, Conflict, "already_voided", actor=OWNER)
-    refused(book, SpendSlot(turn="turn-0081"), Conflict, "already_spent")
+    refused(book, SpendSlot(turn="turn-0001"), Conflict, "already_spent", actor=CODEX)
 
 
 @pytest.mark.parametrize(
@@ -77,28 +77,31 @@ def test_one_spend_and_one_void_for_one_turn() -> None:
     [
         (SpendSlot(turn="81"), "unknown_turn"),
         (SpendSlot(turn="turn-81"), "unknown_turn"),
-        (SpendSlot(turn="turn-0090", slots=0), "invalid_value"),
-        (SpendSlot(turn="turn-0090", slots=1441), "invalid_value"),
+        (SpendSlot(turn="turn-0090"), "unknown_turn"),
+        (SpendSlot(turn="turn-0002", slots=0), "invalid_value"),
+        (SpendSlot(turn="turn-0002", slots=1441), "invalid_value"),
     ],
 )
 def test_spends_that_are_refused(command: SpendSlot, code: str) -> None:
-    refused(dark_mode(), command, UsageError, code)
+    book = dark_mode()
+    book.do(begin("T3"))
+    refused(book, command, UsageError, code)
 
 
 def test_voids_that_are_refused() -> None:
     book = dark_mode()
     unknown = VoidSlot(turn="turn-0099", reason="x")
     refused(book, unknown, UsageError, "unknown_turn", actor=OWNER)
-    refused(book, VoidSlot(turn="turn-0081", reason=""), UsageError, "invalid_value", actor=OWNER)
-    refused(book, VoidSlot(turn="turn-0081", reason="x"), Denied, "unsigned")
+    refused(book, VoidSlot(turn="turn-0001", reason=""), UsageError, "invalid_value", actor=OWNER)
+    refused(book, VoidSlot(turn="turn-0001", reason="x"), Denied, "unsigned")
 
 
 def test_work_done_is_booked_beyond_the_limit() -> None:
     book = opened(quota=QuotaRule(compute="0.1", window_hours=1, slot_minutes=6))
     assert not is_exhausted(book.state, NOW)
-    book.do(SpendSlot(turn="turn-0001"))
+    spend(book, "turn-0001")
     assert is_exhausted(book.state, NOW)
-    book.do(SpendSlot(turn="turn-0002", slots=3))
+    spend(book, "turn-0002", 3)
     found = usage(book.state, NOW)
     assert (found.allowed, found.used, found.remaining) == (1, 4, 0)
 
@@ -120,8 +123,8 @@ def test_used_is_the_sum_of_what_stands_in_the_window(
     start = NOW - DAY
     for number, (minute, slots, voided) in enumerate(spends):
         at = start + timedelta(minutes=minute)
-        turn = f"turn-{number:04}"
-        book.do(SpendSlot(turn=turn, slots=slots), at=at)
+        turn = f"turn-{number + 1:04}"
+        spend(book, turn, slots, at=at)
         if voided:
             book.do(VoidSlot(turn=turn, reason="wrong"), OWNER, at + HOUR)
     now = start + timedelta(minutes=look)

@@ -21,7 +21,9 @@ from loopx_kernel.domain.event import (
     Verdict,
     Witness,
 )
-from loopx_kernel.domain.roster import AddAgent, CreateWorkspace, EnrollOwner, Head
+from loopx_kernel.domain.owner import EnrollOwner
+from loopx_kernel.domain.records import Head
+from loopx_kernel.domain.roster import AddAgent, CreateWorkspace
 from loopx_kernel.domain.roster_state import Owner, WorkspaceState
 
 from tests.kernel.domain.build import CLAUDE, GOOD, HASH, KERNEL, NOW, OWNER, reading, rules
@@ -120,6 +122,9 @@ def test_nothing_stands_before_the_creation() -> None:
         (OPEN, OWNER, GOOD, "exists"),
         (OPEN, CLAUDE, UNSIGNED, "unsigned"),
         (AddAgent(agent_id="claude-code"), CLAUDE, UNSIGNED, "exists"),
+        (AddAgent(agent_id="Claude-Code"), CLAUDE, UNSIGNED, "exists"),
+        (AddAgent(agent_id="cIaude-c0de"), CLAUDE, UNSIGNED, "exists"),
+        (AddAgent(agent_id="1oopx"), CLAUDE, UNSIGNED, "exists"),
         (AddAgent(agent_id="no spaces"), CLAUDE, UNSIGNED, "invalid_value"),
         (AddAgent(agent_id="b", note="\x1b[2J"), CLAUDE, UNSIGNED, "invalid_value"),
         (AddAgent(agent_id="b"), OWNER, GOOD, "not_a_person"),
@@ -179,3 +184,24 @@ def test_a_revoked_key_counts_up_to_its_revocation() -> None:
     )
     assert [revoked.counts_at("dark-mode", seq) for seq in (1, 20, 21)] == [True, True, False]
     assert not revoked.counts_at("opened-later", 1)
+
+
+@pytest.mark.parametrize(
+    ("key", "unattended", "confirmed", "code"),
+    [
+        ("ssh-ed25519 AAAA", True, False, ""),
+        ("ssh-ed25519 AAAA", False, True, ""),
+        ("ssh-ed25519 AAAA", True, True, "invalid_value"),
+        ("sk-ssh-ed25519@openssh.com AAAA", False, False, ""),
+        ("sk-ssh-ed25519@openssh.com AAAA", True, False, "invalid_value"),
+        ("sk-ssh-ed25519@openssh.com AAAA", False, True, "invalid_value"),
+    ],
+)
+def test_a_key_is_used_in_one_way(key: str, unattended: bool, confirmed: bool, code: str) -> None:
+    made = House()
+    made.do(CREATE, KERNEL)
+    use = {"allow_unattended": unattended, "confirmed": confirmed}
+    enrol = EnrollOwner(name=OWNER.id, key=key, fingerprint="SHA256:abc", **use)
+    assert made.do(enrol, OWNER, GOOD) == code
+    present = [(one.allow_unattended, one.confirmed) for one in made.state.present_owners]
+    assert present == ([] if code else [(unattended, confirmed)])

@@ -89,6 +89,19 @@ SCOPE = ("src/theme/**",)
     [
         ("publish", "publish", "npm publish", (), True),
         ("publish", "delete", "npm publish", (), False),
+        ("publish:git push*", "network", "git push origin main", (), True),
+        ("publish:git push*", "network", "git pull", (), False),
+        ("publish:*", "network", "git push origin main", (), False),
+        ("publish:*", "publish", "git push origin main", (), True),
+        ("publish:git push*", "network", "", ("dist/",), False),
+        ("publish:npm*@dist/**", "network", "npm publish", ("dist/a",), True),
+        ("publish:npm*@dist/**", "network", "npm publish", ("src/a",), False),
+        ("write@infra/**", "delete", "", ("infra/x.tf",), True),
+        ("write@infra/**", "delete", "rm -r infra", (), True),
+        ("write@infra/**", "delete", "", ("src/a.css",), False),
+        ("write:sed *@infra/**", "delete", "", ("infra/x.tf",), False),
+        ("delete@infra/**", "write", "", ("infra/x.tf",), False),
+        ("write", "delete", "", ("docs/a.md",), False),
         ("publish:git push*", "publish", "git   push\torigin main", (), True),
         ("publish:git  push*", "publish", "git push origin", (), True),
         ("publish:git push*", "publish", "git pull", (), False),
@@ -168,7 +181,9 @@ def test_a_ladder_has_real_steps(ladder: tuple[int, ...]) -> None:
         ("junit:out/report.xml", ("A3", "junit", "", "out/report.xml", None, False)),
         ("regex:a@b@docs/x.md", ("A3", "regex", "a@b", "docs/x.md", None, False)),
         ("json:p.json#/a/b=1", ("A3", "json", "1", "p.json#/a/b", None, False)),
+        ("json:p.json#/a=", ("A3", "json", "", "p.json#/a", None, False)),
         ("rubric:reads well>=8", ("A3", "rubric", "reads well", "", 8, False)),
+        ("rubric:a >= b >= 10", ("A3", "rubric", "a >= b", "", 10, False)),
     ],
 )
 def test_acceptance_items(text: str, expected: tuple[object, ...]) -> None:
@@ -177,7 +192,27 @@ def test_acceptance_items(text: str, expected: tuple[object, ...]) -> None:
     assert got == expected
 
 
-@pytest.mark.parametrize("text", ["npm test", "cmd:", "cmd: ", "rubric:x>=11", "regex:x", "x=y:z"])
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("junit:r.xml <- pytest --junitxml r.xml", ("", "r.xml", "pytest --junitxml r.xml")),
+        ("regex:a <- b@c@x.md <- make x", ("a <- b@c", "x.md", "make x")),
+        ("json:p.json#/a=<- <- make @p", ("<-", "p.json#/a", "make @p")),
+        ("cmd:cat <- x", ("cat <- x", "", "")),
+    ],
+)
+def test_the_own_command_of_an_item(text: str, expected: tuple[str, str, str]) -> None:
+    item = parse_acceptance(text, 1)
+    assert (item.value, item.path, item.command) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("npm test", "cmd:", "cmd: ", "rubric:x>=11", "rubric:x>=0", "regex:x", "x=y:z"),
+        *("junit:", "regex:(@x", "regex:a{99999999999}@x", f"cmd:{'x' * 4000}"),
+    ],
+)
 def test_no_acceptance_item(text: str) -> None:
     with pytest.raises(UsageError) as caught:
         parse_acceptance(text, 1)
@@ -222,3 +257,12 @@ def test_a_goal_is_not_opened_with_bad_rules(values: dict[str, object], code: st
 def test_bare_kinds_are_rules() -> None:
     texts = [rule.text for rule in rules(gates=(parse_gate_rule("deploy@ops/"),)).approval_rules]
     assert texts == ["write", "publish", "production-action", "deploy@ops/"]
+
+
+@pytest.mark.parametrize("entry", ["publish:git push*", "write@infra/**", "network admit:judge"])
+def test_an_entry_of_required_approvals_that_is_more_than_a_kind_is_refused(entry: str) -> None:
+    kinds = Coordination(requires_parent_approval=("write", entry))
+    with pytest.raises(UsageError) as caught:
+        opened(coordination=kinds)
+    assert caught.value.code == "vague_gate"
+    assert "--gate" in (caught.value.next or "")

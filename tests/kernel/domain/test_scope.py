@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from loopx_kernel.domain.scope import check_path, check_scope, covers, overlap, touches, within
 from loopx_kernel.errors import UsageError
@@ -26,6 +26,8 @@ def test_two_scopes_that_cover_one_path_overlap(repo: str, one: str, two: str, p
 
 
 @given(_SCOPES, _PATHS)
+@example("?", "é")
+@example("?", "e\u0301")
 def test_a_rule_that_covers_a_path_asks_for_it_in_any_spelling(pattern: str, path: str) -> None:
     if covers(pattern, path):
         assert touches(pattern, path)

@@ -6,27 +6,32 @@ from datetime import timedelta
 
 import pytest
 from loopx_kernel.domain.aside import ReopenTodo, SetAside
+from loopx_kernel.domain.cancel import CancelTodo
 from loopx_kernel.domain.gate import DecideGate, RequestGate
+from loopx_kernel.domain.handin import FinishHumanTodo, UpdateTodo
+from loopx_kernel.domain.observation import Observe
 from loopx_kernel.domain.permission import Action
 from loopx_kernel.domain.records import WaitingOn
-from loopx_kernel.domain.rules import parse_acceptance
-from loopx_kernel.domain.todo import FinishHumanTodo, UpdateTodo
-from loopx_kernel.errors import Conflict, Denied, Fenced, LoopxError, UsageError
+from loopx_kernel.domain.rules import Limits, parse_acceptance
+from loopx_kernel.errors import Busy, Conflict, Denied, Fenced, LoopxError, UsageError
 
 from tests.kernel.domain.build import (
     CLAUDE,
     CODEX,
     HASH,
+    KERNEL,
     NOW,
     OWNER,
     Book,
     add,
+    begin,
     claim,
     complete,
     dark_mode,
     evidence,
     opened,
     refused,
+    settle,
 )
 
 HOUR = timedelta(hours=1)
@@ -118,6 +123,25 @@ def test_hand_ins_that_are_refused(command: UpdateTodo, kind: type[LoopxError], 
     refused(dark_mode(), command, kind, code)
 
 
+@pytest.mark.parametrize("turn_id", [None, "turn-0002"])
+def test_nothing_is_no_hand_in(turn_id: str | None) -> None:
+    """Or a word about nothing would make what was accepted unchecked, and wake everybody."""
+    book = dark_mode()
+    book.do(begin("T3"))
+    nothing = UpdateTodo(todo_id="T3", turn_id=turn_id)
+    refused(book, nothing, UsageError, "nothing_to_do")
+    before = book.state
+    payload = {"todo_id": "T3", "lease_epoch": 2, "version": 6}
+    book.write("todo.updated", payload | ({"turn_id": turn_id} if turn_id else {}))
+    assert book.state.alerts[-1].code == "nothing_to_do"
+    assert (book.state.todos, book.state.turns) == (before.todos, before.turns)
+    assert book.state.changed_at == before.changed_at
+    for said in ({"note": "half"}, {"tests": "failed"}, {"evidence": (evidence("a.txt"),)}):
+        book.do(UpdateTodo(todo_id="T3", **said))  # type: ignore[arg-type]
+    # The receipt of a turn says something even so: how the turn ended.
+    book.do(settle("turn-0002", "failed"))
+
+
 def test_only_the_holder_hands_in() -> None:
     refused(dark_mode(), complete("T3"), Fenced, "not_holder", actor=CODEX)
     book = opened()
@@ -139,6 +163,35 @@ def test_a_todo_can_ask_for_a_report_a_machine_reads() -> None:
         refused(book, hand_in, Denied, "missing_evidence")
     book.do(complete("T1", evidence("a.xml", "passed"), tests="passed", proven=True))
     assert book.todo("T1").status == "done"
+
+
+def test_a_report_that_says_failed_needs_no_claim_to_count() -> None:
+    book = dark_mode()
+    red, green = evidence("a.xml", "failed"), evidence("a.xml", "passed")
+    refused(book, complete("T3", red), Denied, "not_verified")
+    book.do(UpdateTodo(todo_id="T3", evidence=(red,)))
+    assert (book.todo("T3").claimed_tests, book.todo("T3").proven) == ("failed", False)
+    for command in (complete("T3"), complete("T3", evidence("notes.md"))):
+        refused(book, command, Denied, "not_verified")
+    book.do(complete("T3", green, tests="passed", proven=True))
+    todo = book.todo("T3")
+    assert (todo.status, todo.claimed_tests, todo.proven) == ("done", "passed", True)
+    assert (todo.done_at, todo.done_seq) == (todo.changed_at, todo.seq)
+
+
+def test_what_failed_after_it_passed_is_proven_no_more() -> None:
+    book = dark_mode()
+    book.do(
+        UpdateTodo(
+            todo_id="T3", evidence=(evidence("a.xml", "passed"),), tests="passed", proven=True
+        )
+    )
+    assert book.todo("T3").proven
+    book.do(UpdateTodo(todo_id="T3", evidence=(evidence("notes.md"),)))
+    assert book.todo("T3").proven
+    book.do(UpdateTodo(todo_id="T3", evidence=(evidence("b.xml", "failed"),)))
+    assert not book.todo("T3").proven
+    refused(book, complete("T3"), Denied, "not_verified")
 
 
 def human() -> Book:
@@ -183,6 +236,9 @@ def test_setting_aside_ends_the_lease_and_reopening_clears_it(command: SetAside)
     assert (todo.status, todo.version, todo.lease_epoch) == (command.status, 6, 2)
     assert todo.lease is not None
     assert todo.lease.status == "ended"
+    if command.status == "waiting":
+        look = Observe(kind="ci", ref="#812", status="pending", basis="told")
+        book.do(look, KERNEL)
     book.do(ReopenTodo(todo_id="T3"), CODEX)
     todo = book.todo("T3")
     assert (todo.status, todo.version) == ("open", 7)
@@ -241,3 +297,26 @@ def test_result_and_proof_must_follow_from_the_evidence() -> None:
     book.write("todo.updated", payload)
     assert book.state.alerts[-1].code == "invalid_event"
     assert book.todo("T3").version == 5
+
+
+def test_what_an_agent_lays_before_people_has_the_limit_of_its_questions() -> None:
+    book = opened(limits=Limits(pending_gates_per_agent=1))
+    book.do(add("One"))
+    book.do(add("Two"))
+    book.do(add("Choose", role="human"))
+    refused(book, add("Choose again", role="human"), Busy, "limit")
+    book.do(add("Choose", role="human"), CODEX)
+    book.do(FinishHumanTodo(todo_id="T3", reason="x"), OWNER)
+    book.do(add("Choose again", role="human"))
+
+
+def test_what_an_agent_added_and_nobody_finished_has_a_limit() -> None:
+    book = opened(limits=Limits(unfinished_todos_per_agent=2))
+    for title in ("One", "Two"):
+        book.do(add(title))
+    refused(book, add("Three"), Busy, "limit")
+    book.do(add("Four"), CODEX)
+    book.do(CancelTodo(todo_id="T1", reason="x"), OWNER)
+    book.do(add("Five"))
+    refused(book, add("Six"), Busy, "limit")
+    assert book.replay() == book.state

@@ -22,6 +22,8 @@ CHANGING = (
     "link",
     "mkdir",
 )
+ENDLESS = 3000
+"""More calls than any command makes."""
 
 
 class FailingFiles(Files):
@@ -30,6 +32,8 @@ class FailingFiles(Files):
     ``calls`` lists the names of the changing calls made.
     """
 
+    names: tuple[str, ...] = CHANGING
+
     def __init__(self, at: int | None = None, code: int = errno.EIO) -> None:
         self.at = at
         self.code = code
@@ -37,11 +41,14 @@ class FailingFiles(Files):
 
     def __getattribute__(self, name: str) -> Any:
         found = super().__getattribute__(name)
-        return self._counted(name, found) if name in CHANGING else found
+        if name not in type(self).names:
+            return found
+        return self._counted(name, found)
 
     def _counted(self, name: str, call: Callable[..., Any]) -> Callable[..., Any]:
         def counted(*args: Any) -> Any:
             self.calls.append(name)
+            assert len(self.calls) < ENDLESS, "it goes on for ever"
             if len(self.calls) - 1 != self.at:
                 return call(*args)
             if self.code:

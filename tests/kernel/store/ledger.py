@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from loopx_kernel.clock import format_time
 from loopx_kernel.store.files import Files
 from loopx_kernel.store.journal import Journal
 from loopx_kernel.store.line import START, Line
@@ -29,13 +30,16 @@ def event(number: int = 1, **changes: Any) -> dict[str, Any]:
     }
 
 
-def journal_in(folder: Path, count: int = 0, files: Files | None = None) -> Journal:
-    """A journal in ``folder`` with ``count`` lines, read through ``files``."""
+def journal_in(
+    folder: Path, count: int = 0, files: Files | None = None, *, apart: timedelta = timedelta()
+) -> Journal:
+    """A journal in ``folder`` with ``count`` lines, so far apart, read through ``files``."""
     plain = Journal(folder / "events.jsonl", Files())
     position = START
     with Writer(plain, folder / "quarantine") as writer:
         for number in range(1, count + 1):
-            position = writer.append(event(number), position).position
+            at = format_time(AT + (number - 1) * apart)
+            position = writer.append(event(number, recorded_at=at), position).position
     return Journal(plain.path, files or Files())
 
 

@@ -16,6 +16,7 @@ from loopx_kernel.store import disk
 from loopx_kernel.store.files import Files
 
 from tests.kernel.store.faults import FailingFiles, names_in
+from tests.patience import PATIENCE
 
 REAL = Files()
 
@@ -193,7 +194,7 @@ def test_a_killed_writer_leaves_one_whole_content(tmp_path: Path) -> None:
         while not path.exists() and time.monotonic() < deadline:
             pass
         child.send_signal(signal.SIGKILL)
-        child.wait(10)
+        child.wait(PATIENCE)
         child.stdout.close()
         content = path.read_bytes()
         assert content == content[:2] * 20000

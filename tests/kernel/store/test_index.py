@@ -5,22 +5,24 @@ from __future__ import annotations
 import hashlib
 import shutil
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from loopx_kernel.store import index as index_module
+from loopx_kernel.clock import format_time
+from loopx_kernel.store import index_table
 from loopx_kernel.store.files import Files
 from loopx_kernel.store.index import FILE, Index
 from loopx_kernel.store.journal import Journal
 from loopx_kernel.store.line import START, Line, encode
 from loopx_kernel.store.seek import line_at
-from loopx_kernel.store.terms import Kind, key_of, objects_of, terms_of
+from loopx_kernel.store.terms import TIMES, Kind, key_of, objects_of, terms_of, tick_of
 
-from tests.kernel.store.ledger import append, event, journal_in
+from tests.kernel.store.ledger import AT, append, event, journal_in
 
 IDS = st.sampled_from(["e-1", "e-2", "e-漢", 'e-"', "e-\\", "e\n3", "E-1"]) | st.text(
     st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8
@@ -35,7 +37,10 @@ PAYLOADS = st.fixed_dictionaries(
         "parts": st.lists(st.fixed_dictionaries({"todo_id": OBJECTS}), max_size=2),
     },
 )
-EVENTS = st.lists(st.tuples(IDS, TYPES, PAYLOADS), max_size=12)
+ACTORS = st.sampled_from(["claude-code", "codex", "漢", 'a"b'])
+TIMES_OF_DAY = st.integers(0, 90).map(lambda minutes: AT + timedelta(minutes=minutes))
+EVENTS = st.lists(st.tuples(IDS, TYPES, PAYLOADS, ACTORS, TIMES_OF_DAY), max_size=12)
+Row = tuple[Any, ...]
 
 
 class Counting(Files):
@@ -50,13 +55,28 @@ class Counting(Files):
         return found
 
 
-def written(folder: Path, events: list[tuple[str, str, dict[str, Any]]]) -> Journal:
-    """A journal of these ids, types and payloads."""
+def fields_of(
+    event_id: str,
+    event_type: str,
+    payload: dict[str, Any],
+    actor: str = "claude-code",
+    at: datetime = AT,
+) -> dict[str, Any]:
+    return event(
+        event_id=event_id,
+        event_type=event_type,
+        payload=payload,
+        actor_agent_id=actor,
+        recorded_at=format_time(at),
+    )
+
+
+def written(folder: Path, events: Sequence[Row]) -> Journal:
+    """A journal of these ids, types, payloads, and perhaps actors and times."""
     path, position = folder / "events.jsonl", START
     with path.open("wb") as file:
-        for number, (event_id, event_type, payload) in enumerate(events, 1):
-            fields = event(event_id=event_id, event_type=event_type, payload=payload)
-            raw, head = encode(fields, seq=number, prev=position.head)
+        for number, row in enumerate(events, 1):
+            raw, head = encode(fields_of(*row), seq=number, prev=position.head)
             file.write(raw)
             position = position.__class__(position.offset + len(raw), number, head)
     return Journal(path, Files())
@@ -86,6 +106,7 @@ def values(line: Line) -> dict[Kind, set[str]]:
         Kind.ID: {line.event_id},
         Kind.TYPE: {line.record["event_type"]},
         Kind.OBJECT: objects_of(line.record),
+        Kind.ACTOR: {line.record["actor_agent_id"]},
     }
 
 
@@ -93,7 +114,7 @@ def values(line: Line) -> dict[Kind, set[str]]:
 @given(EVENTS, st.integers(1, 3), st.integers(0, 12))
 def test_it_finds_what_a_look_at_every_line_finds(
     tmp_path_factory: pytest.TempPathFactory,
-    events: list[tuple[str, str, dict[str, Any]]],
+    events: list[Row],
     page: int,
     early: int,
 ) -> None:
@@ -113,13 +134,62 @@ def test_it_finds_what_a_look_at_every_line_finds(
         assert index.find(event_id) == journal.find_event_id(event_id)
 
 
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(EVENTS, st.integers(0, 12), st.none() | TIMES_OF_DAY, st.none() | TIMES_OF_DAY)
+def test_stretches_hold_every_line_of_their_times_and_no_other(
+    tmp_path_factory: pytest.TempPathFactory,
+    events: list[Row],
+    early: int,
+    since: datetime | None,
+    until: datetime | None,
+) -> None:
+    folder = tmp_path_factory.mktemp("index")
+    journal = written(folder, events)
+    index = Index(folder / FILE, journal)
+    index.catch_up(journal.read(limit=early).position)
+    stretches = index.stretches(since, until, journal.read().position)
+    assert stretches is not None
+    times = [tick_of(row[4]) for row in events]
+    low = TIMES if since is None else tick_of(since)
+    high = max([*times, low]) if until is None else tick_of(until)
+    mine = [seq for seq, tick in enumerate(times, 1) if low <= tick <= high]
+    assert [seq for one in stretches for seq in range(one.after + 1, one.before)] == mine
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(index_table, "_STRETCHES", 0)
+        whole = index.stretches(since, until, journal.read().position)
+    assert whole == ([(mine[0] - 1, mine[-1] + 1)] if mine else [])
+
+
+def test_times_that_go_back_and_forth_are_found(tmp_path: Path) -> None:
+    hours = [0, 2, 0, 2, 1]
+    journal = written(
+        tmp_path,
+        [(f"e-{n}", "x", {}, "codex", AT + timedelta(hours=hour)) for n, hour in enumerate(hours)],
+    )
+    end = journal.read().position
+    index = Index(tmp_path / FILE, journal)
+    late = AT + timedelta(hours=2)
+    assert index.stretches(late, None, end) == [(1, 3), (3, 5)]
+    assert index.stretches(None, AT + timedelta(hours=1), end) == [(0, 2), (2, 4), (4, 6)]
+
+
 @given(EVENTS)
-def test_a_line_has_the_terms_of_its_values(events: list[tuple[str, str, dict[str, Any]]]) -> None:
-    for event_id, event_type, payload in events:
-        fields = event(event_id=event_id, event_type=event_type, payload=payload)
+def test_a_line_has_the_terms_of_its_values(events: list[Row]) -> None:
+    for row in events:
+        fields = fields_of(*row)
         raw = encode(fields, seq=1, prev="0" * 64)[0][:-1]
-        wanted = {key_of(Kind.ID, event_id), key_of(Kind.TYPE, event_type)}
-        assert wanted | {key_of(Kind.OBJECT, ref) for ref in objects_of(fields)} <= terms_of(raw)
+        wanted = {key_of(Kind.ID, row[0]), key_of(Kind.TYPE, row[1]), key_of(Kind.ACTOR, row[3])}
+        wanted |= {key_of(Kind.OBJECT, ref) for ref in objects_of(fields)}
+        time = tick_of(row[4])
+        found, now = terms_of(raw, TIMES)
+        assert wanted | {time} <= found and now == time
+        assert wanted <= terms_of(raw, time)[0] and time not in terms_of(raw, time)[0]
+
+
+@pytest.mark.parametrize("text", ["yesterday", "2026-13-01T00:00:00Z", "0001-01-01T00:00:00+14:00"])
+def test_a_time_that_cannot_be_read_is_that_of_no_question(text: str) -> None:
+    raw = encode(event(recorded_at=text), seq=1, prev="0" * 64)[0][:-1]
+    assert terms_of(raw, tick_of(AT))[1] == TIMES < tick_of(datetime(1, 1, 1, tzinfo=UTC))
 
 
 def test_text_written_with_escapes_is_found_by_what_it_means(tmp_path: Path) -> None:
@@ -194,6 +264,8 @@ HARMS: dict[str, Callable[[Path], object]] = {
     "no place": edit("DELETE FROM place"),
     "a later version": edit("UPDATE place SET version = 99"),
     "rows removed": edit("DELETE FROM term WHERE seq = 5"),
+    "times moved": edit(f"UPDATE term SET key = key + 9 WHERE key >= {TIMES} AND seq = 5"),
+    "times removed": edit(f"DELETE FROM term WHERE key >= {TIMES} AND seq = 5"),
     "rows and tallies removed": edit("DELETE FROM term", "DELETE FROM tally"),
     "rows moved": edit("UPDATE term SET offset = offset + 1"),
     "rows of text": edit("UPDATE term SET offset = 'x'"),
@@ -209,7 +281,7 @@ HARMS: dict[str, Callable[[Path], object]] = {
 @pytest.mark.parametrize("name", HARMS)
 def test_a_harmed_index_gives_no_wrong_answer(tmp_path: Path, name: str) -> None:
     (tmp_path / "longer").mkdir()
-    journal = journal_in(tmp_path, 12)
+    journal = journal_in(tmp_path, 12, apart=timedelta(hours=1))
     path = tmp_path / FILE
     Index(path, journal).catch_up(journal.read().position)
     HARMS[name](path)
@@ -218,12 +290,15 @@ def test_a_harmed_index_gives_no_wrong_answer(tmp_path: Path, name: str) -> None
         line = index.find(f"e-{number}")
         assert line is not None and line.seq == number
     assert index.find("e-13") is None
-    index.catch_up(journal.read().position)
+    end = journal.read().position
+    index.catch_up(end)
+    fifth = (AT + timedelta(hours=4), AT + timedelta(hours=4, minutes=1))
     if name != "a folder":
         assert found(index, journal, Kind.OBJECT, "T5") == [5]
         assert found(index, journal, Kind.TYPE, "todo.claimed") == list(range(1, 13))
+        assert index.stretches(*fifth, end) == [(4, 6)]
     else:
-        end = journal.read().position
+        assert index.stretches(*fifth, end) is None
         assert index.rows(Kind.OBJECT, "T5", end, after=0, before=13, newest=False) is None
 
 
@@ -234,9 +309,9 @@ def test_the_rows_of_a_term_are_summed_once_for_all_pages(
     one = Index(tmp_path / FILE, journal)
     one.page = 2
     sums: list[int] = []
-    whole = index_module._require_whole
+    whole = index_table.require_whole
     monkeypatch.setattr(
-        index_module, "_require_whole", lambda db, key: (sums.append(key), whole(db, key))
+        index_table, "require_whole", lambda db, key: (sums.append(key), whole(db, key))
     )
     assert found(one, journal, Kind.TYPE, "todo.claimed") == [1, 2, 3, 4, 5, 6]
     assert len(sums) == 1

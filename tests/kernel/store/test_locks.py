@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -20,6 +21,7 @@ from loopx_kernel.store import locks
 from loopx_kernel.store.files import Files
 
 from tests.kernel.store.faults import names_in
+from tests.patience import PATIENCE
 
 CLOCK = ManualClock(datetime(2026, 9, 16, 22, 40, tzinfo=UTC))
 
@@ -34,13 +36,15 @@ with hold(Path(sys.argv[1]), purpose="claim T3", actor="codex", timeout_seconds=
 """
 
 
-def hold(path: Path, timeout_seconds: float = 0.05) -> AbstractContextManager[None]:
+def hold(
+    path: Path, timeout_seconds: float = 0.05, files: Files | None = None
+) -> AbstractContextManager[None]:
     return locks.hold(
         path,
         purpose="pause",
         actor="alice",
         timeout_seconds=timeout_seconds,
-        files=Files(),
+        files=files or Files(),
         clock=CLOCK,
     )
 
@@ -89,22 +93,22 @@ def test_threads_of_one_process_exclude_each_other(path: Path) -> None:
     def work() -> None:
         with hold(path, 5):
             inside.set()
-            leave.wait(10)
+            leave.wait(PATIENCE)
 
     thread = threading.Thread(target=work)
     thread.start()
-    assert inside.wait(10)
+    assert inside.wait(PATIENCE)
     with pytest.raises(Busy), hold(path):
         pass
     leave.set()
     with hold(path, 5):
         pass
-    thread.join(10)
+    thread.join(PATIENCE)
 
 
 def test_the_lock_of_a_killed_holder_is_free(path: Path, other: subprocess.Popen[bytes]) -> None:
     other.send_signal(signal.SIGKILL)
-    other.wait(10)
+    other.wait(PATIENCE)
     with hold(path, 5):
         assert path.exists()
 
@@ -145,7 +149,7 @@ def test_another_host_is_named_without_guessing() -> None:
 
 def test_a_dead_pid_is_told() -> None:
     child = subprocess.Popen([sys.executable, "-c", ""])
-    child.wait(10)
+    child.wait(PATIENCE)
     here = os.uname().nodename
     assert locks.Holder(child.pid, here, "t", "p", "a").is_running() is False
     assert locks.Holder(os.getpid(), here, "t", "p", "a").is_running() is True
@@ -189,3 +193,16 @@ def test_a_note_that_cannot_be_written_stops_nobody_and_leaves_no_older_one(path
 
     with locks.hold(path, purpose="p", actor="a", timeout_seconds=1, files=Full(), clock=CLOCK):
         assert names_in(path.parent) == ["lock"]
+
+
+def test_a_lock_that_cannot_be_compared_with_its_path_is_given_back(path: Path) -> None:
+    class Blind(Files):
+        def lstat(self, path: Path) -> os.stat_result:
+            raise OSError(errno.EIO, "I/O error")
+
+    with pytest.raises(Storage) as caught, hold(path, files=Blind()):
+        pass
+    # The error, and with it the frames that took the lock, is still there.
+    assert caught.value.code == "io_error"
+    with hold(path):
+        pass

@@ -87,11 +87,12 @@ def test_only_the_end_of_the_file_is_read(tmp_path: Path) -> None:
     assert files.read < file.path.stat().st_size / 4
 
 
+@pytest.mark.parametrize("nuls", [0, 1, 200])
 @pytest.mark.parametrize("at", range(1, 900, 41))
-def test_our_own_torn_tail_is_mended(tmp_path: Path, at: int) -> None:
+def test_our_own_torn_tail_is_mended(tmp_path: Path, at: int, nuls: int) -> None:
     file = ledger(tmp_path, *ABC)
     data = file.path.read_bytes()
-    file.path.write_bytes(data[: max(0, len(data) - at)])
+    file.path.write_bytes(data[: max(0, len(data) - at)] + bytes(nuls))
     assert file.bring_level(since_of(*ABC)) is Level.BEHIND
     assert file.path.read_bytes() == data
 

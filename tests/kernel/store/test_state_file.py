@@ -24,6 +24,8 @@ from loopx_kernel.store.state_text import (
     unescape,
 )
 
+from tests.patience import PATIENCE
+
 HEADER = Header("dark-mode", "hard_lease", "2026-09-16T22:40:00Z", 142)
 ROWS = (
     Row("T1", "Write the schema", True, evidence=("out/junit.xml", "a_b*c.txt")),
@@ -145,7 +147,7 @@ def test_the_fast_path_needs_neither_parser() -> None:
         "assert state_text.unchanged(top + '\\n## Notes\\n', HEADER, ROWS)\n"
         "assert not names & set(sys.modules), sorted(names & set(sys.modules))\n"
     )
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=PATIENCE)
 
 
 @pytest.mark.parametrize(

@@ -181,3 +181,79 @@ def test_a_file_renamed_aside_for_a_moment_is_not_missing(path: Path) -> None:
     assert pauses == [0.2]
     path.unlink()
     assert read_state(path, files=Files(), pause=pauses.append) is None
+
+
+class Unreadable(FailingFiles):
+    """A person saves before the swap, and then opening fails once or from then on."""
+
+    names = ("open_read",)
+
+    def __init__(self, at: int, *, for_good: bool, swaps: bool) -> None:
+        super().__init__(at, errno.EMFILE)
+        self.for_good = for_good
+        self.swaps = swaps
+        self.exchanges = 0
+
+    def link(self, source: Path, target: Path) -> None:
+        save_by_rename(source, MINE)
+        super().link(source, target)
+
+    def exchange(self, one: Path, other: Path) -> bool:
+        if not self.swaps:
+            return False
+        self.exchanges += 1
+        assert self.exchanges < 10, "it swaps for ever"
+        if self.exchanges == 1:
+            save_by_rename(other, MINE)
+        return super().exchange(one, other)
+
+    def open_read(self, path: Path) -> int:
+        if self.for_good and self.at is not None and len(self.calls) > self.at:
+            raise OSError(errno.EMFILE, "too many open files")
+        return super().open_read(path)
+
+
+@pytest.mark.parametrize("swaps", [True, False])
+@pytest.mark.parametrize("for_good", [False, True])
+@pytest.mark.parametrize("at", range(2))
+def test_a_save_that_cannot_be_read_back_at_once_is_not_lost(
+    path: Path, at: int, for_good: bool, swaps: bool
+) -> None:
+    files = Unreadable(at, for_good=for_good, swaps=swaps)
+    try:
+        replace_rendered(path, OLD, NEW, files=files)
+    except Storage as error:
+        assert error.facts["errno"] == "EMFILE"
+    else:
+        assert len(files.calls) <= at
+    assert path.read_bytes() == MINE
+
+
+def test_each_of_several_saves_is_kept_and_the_last_one_stands_there(path: Path) -> None:
+    kept: list[bytes] = []
+    saves = (MINE, LATER, b"the last one")
+    files = Racing(save_by_rename, *saves)
+    assert not replace_rendered(path, OLD, NEW, files=files, keep=kept.append)
+    assert [*kept, path.read_bytes()] == list(saves)
+    assert names_in(path.parent) == [path.name]
+
+
+def test_a_save_that_raced_outlives_the_removal_of_what_we_put_there(path: Path) -> None:
+    class Removing(Racing):
+        def exchange(self, one: Path, other: Path) -> bool:
+            if not self.saves:
+                other.unlink(missing_ok=True)
+            return super().exchange(one, other)
+
+    assert not replace_rendered(path, OLD, NEW, files=Removing(save_by_rename, MINE))
+    assert path.read_bytes() == MINE
+    assert names_in(path.parent) == [path.name]
+
+
+def test_a_file_emptied_for_a_moment_is_not_empty(path: Path) -> None:
+    path.write_bytes(b"")
+    assert read_state(path, files=Files(), pause=lambda _: path.write_bytes(MINE) and None) == MINE
+    path.write_bytes(b"")
+    pauses: list[float] = []
+    assert read_state(path, files=Files(), pause=pauses.append) == b""
+    assert pauses == [0.2]

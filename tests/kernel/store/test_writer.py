@@ -16,6 +16,7 @@ from loopx_kernel.store.writer import Writer
 
 from tests.kernel.store.faults import FailingFiles, names_in
 from tests.kernel.store.ledger import AT, append, event, journal_in, seqs
+from tests.patience import PATIENCE
 
 
 def writer_of(journal: Journal, files: FailingFiles | None = None) -> Writer:
@@ -296,7 +297,7 @@ def test_a_real_file_size_limit_leaves_nothing_behind(tmp_path: Path) -> None:
         [sys.executable, "-c", LIMITED, str(tmp_path)],
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=PATIENCE,
         check=True,
     )
     assert done.stdout.split() == ["no_space", "0"]

@@ -14,14 +14,19 @@ from hypothesis import strategies as st
 from loopx_kernel.errors import Conflict, Denied, LoopxError, Storage, UsageError
 from loopx_kernel.trust import key_files
 from loopx_kernel.trust.keys import (
-    generate,
+    Found,
+    PublicKey,
     load_private,
-    needs_passphrase,
+    look,
     parse_public_line,
     permissions_problem,
     public_of,
 )
+from loopx_kernel.trust.new_key import generate
 from loopx_kernel.trust.sshsig import sign, verify
+from loopx_kernel.trust.wire import pack
+
+from tests.hardware import ECDSA, ED25519, SoftHardwareKey
 
 from .conftest import PASSPHRASE, keygen, their_signature
 
@@ -64,7 +69,7 @@ def test_a_made_key_works_with_ssh_keygen_and_asyncssh(tmp_path: Path) -> None:
 def test_a_made_key_with_a_passphrase_opens_with_it_alone(tmp_path: Path) -> None:
     path = tmp_path / "loopx"
     public = generate(path, "", b"open sesame", kdf_rounds=1)
-    assert needs_passphrase(path)
+    assert look(path).encrypted
     assert load_private(path, b"open sesame").public == public
     assert asyncssh.read_private_key(path, "open sesame").get_fingerprint() == public.fingerprint
     assert keygen("-y", "-P", "open sesame", "-f", path)
@@ -184,7 +189,8 @@ def test_an_empty_passphrase_or_a_comment_of_two_lines_makes_no_key(tmp_path: Pa
 def test_whether_a_passphrase_is_needed_is_known_without_asking(
     keys: dict[str, Path], kind: str
 ) -> None:
-    assert needs_passphrase(keys[kind]) is (kind == "locked")
+    found = look(keys[kind])
+    assert (found.opens, found.encrypted) == (True, kind == "locked")
     key = load_private(keys[kind], PASSPHRASE)
     assert key.encrypted is (kind == "locked")
     assert key.public.blob == public_of(keys[kind]).blob
@@ -251,7 +257,7 @@ def test_a_changed_key_file_never_crashes(
     except LoopxError as refusal:
         assert refusal.code in ("no_key", "wrong_passphrase")
     else:
-        assert verify(b"m", sign(b"m", key)) == public_of(keys["locked"]).blob
+        assert verify(b"m", sign(b"m", key)).public_key == public_of(keys["locked"]).blob
 
 
 def test_the_private_file_decides_whose_key_it_is(keys: dict[str, Path], tmp_path: Path) -> None:
@@ -263,6 +269,28 @@ def test_the_private_file_decides_whose_key_it_is(keys: dict[str, Path], tmp_pat
     assert public_of(path).blob == public_of(keys["locked"]).blob
     beside.write_text("garbage")
     assert public_of(path).blob == public_of(keys["locked"]).blob
+
+
+@pytest.mark.parametrize("kind", [ED25519, ECDSA])
+def test_the_file_of_a_hardware_key_shows_it_and_opens_nothing(kind: str, tmp_path: Path) -> None:
+    public = SoftHardwareKey(kind).public
+    path = tmp_path / "id_sk"
+    handle = pack(public.blob, b"", b"")
+    head = b"openssh-key-v1\0" + pack(b"none", b"none", b"") + b"\0\0\0\1"
+    armor = base64.b64encode(head + handle).decode()
+    path.write_text(
+        f"-----BEGIN OPENSSH PRIVATE KEY-----\n{armor}\n-----END OPENSSH PRIVATE KEY-----\n"
+    )
+    assert look(path) == Found(PublicKey(kind, public.blob))
+    (tmp_path / "id_sk.pub").write_text(f"{public.line}\n")
+    assert look(path) == Found(public)
+    assert "ssh-agent" in _no_key(path)
+
+
+def test_a_public_file_that_is_named_is_one(keys: dict[str, Path]) -> None:
+    beside = keys["ed25519"].with_suffix(".pub")
+    assert look(beside) == Found(public_of(keys["ed25519"]))
+    assert "not an OpenSSH private key" in _no_key(beside)
 
 
 def test_a_public_file_alone_will_do(keys: dict[str, Path], tmp_path: Path) -> None:

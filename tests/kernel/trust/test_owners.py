@@ -52,6 +52,7 @@ def test_ssh_keygen_reads_every_form(keys: dict[str, Path], tmp_path: Path) -> N
     good = [
         make_owner("ada", key),
         make_owner("ada", key, allow_unattended=True),
+        make_owner("ada", key, confirmed=True),
         make_owner("ada", key, valid_after=YEAR_2000, valid_before=YEAR_2099),
     ]
     for owner in good:

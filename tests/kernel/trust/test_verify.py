@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from loopx_kernel.trust.keys import load_private, public_of
-from loopx_kernel.trust.sshsig import sign
+from loopx_kernel.trust.sshsig import sign, verify
 from loopx_kernel.trust.verify import EnrolledKey, Verdict, judge
 
 from .conftest import their_signature
@@ -48,6 +49,12 @@ def test_unattended_use_is_a_lower_level(ada: EnrolledKey, signed: str) -> None:
     assert (verdict.ok, verdict.level) == (True, "software")
 
 
+def test_a_confirmed_key_is_its_owners_claim(ada: EnrolledKey, signed: str) -> None:
+    assert judge(STATEMENT, signed, [replace(ada, confirmed=True)]).level == "confirmed"
+    both = replace(ada, confirmed=True, allow_unattended=True)
+    assert judge(STATEMENT, signed, [both]).level == "software"
+
+
 def test_unsigned(ada: EnrolledKey) -> None:
     for nothing in (None, ""):
         assert judge(STATEMENT, nothing, [ada]) == Verdict(False, problem="unsigned")
@@ -57,6 +64,25 @@ def test_an_altered_statement_is_a_bad_signature(ada: EnrolledKey, signed: str) 
     verdict = judge(STATEMENT + b" ", signed, [ada])
     assert (verdict.ok, verdict.signer, verdict.problem) == (False, None, "bad_signature")
     assert verdict.why
+
+
+@pytest.mark.parametrize(
+    "rewritten",
+    [
+        lambda text: text.replace("\n", "\r\n"),
+        lambda text: text.rstrip("\n"),
+        lambda text: text + "\n",
+        lambda text: text[:60] + "\n" + text[60:],
+        lambda text: "".join((text[:40], "\n", text[40:].replace("\n", "", 1))),
+    ],
+)
+def test_not_even_its_line_breaks_may_be_others(
+    ada: EnrolledKey, signed: str, rewritten: Callable[[str], str]
+) -> None:
+    verify(STATEMENT, rewritten(signed))
+    verdict = judge(STATEMENT, rewritten(signed), [ada])
+    assert (verdict.ok, verdict.problem) == (False, "bad_signature")
+    assert "otherwise" in (verdict.why or "")
 
 
 def test_another_namespace_is_a_bad_signature(ada: EnrolledKey, keys: dict[str, Path]) -> None:
@@ -105,24 +131,6 @@ def test_the_period_is_held_against_the_moment(
     limited = replace(ada, valid_after=after, valid_before=before)
     verdict = judge(STATEMENT, signed, [limited], at=NOW)
     assert (verdict.ok, verdict.problem) == (problem is None, problem)
-
-
-@pytest.mark.parametrize(
-    ("asked", "unattended", "problem"),
-    [
-        ("software", True, None),
-        ("passphrase", True, "wrong_level"),
-        ("passphrase", False, None),
-        ("presence", False, "wrong_level"),
-    ],
-)
-def test_a_rule_may_ask_for_a_level(
-    ada: EnrolledKey, signed: str, asked: str, unattended: bool, problem: str | None
-) -> None:
-    key = replace(ada, allow_unattended=unattended)
-    verdict = judge(STATEMENT, signed, [key], at_least=asked)  # type: ignore[arg-type]
-    assert verdict.problem == problem
-    assert (verdict.level == "none") is (problem is not None)
 
 
 @given(st.text(max_size=200), st.text(max_size=100))

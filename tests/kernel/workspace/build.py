@@ -15,15 +15,16 @@ from loopx_kernel.domain.event import WORKSPACE_JOURNAL, Actor
 from loopx_kernel.domain.gate import DecideGate, RequestGate
 from loopx_kernel.domain.goal import OpenGoal
 from loopx_kernel.domain.lease import ClaimTodo, ReleaseLease
+from loopx_kernel.domain.owner import EnrollOwner
 from loopx_kernel.domain.permission import Action
-from loopx_kernel.domain.quota import SpendSlot, VoidSlot
-from loopx_kernel.domain.roster import EnrollOwner
+from loopx_kernel.domain.quota import VoidSlot
 from loopx_kernel.domain.rules import Coordination, GoalRules, QuotaRule, SpawnPolicy
 from loopx_kernel.domain.todo import AddTodo
 from loopx_kernel.errors import LoopxError
 from loopx_kernel.store.files import Files
 from loopx_kernel.trust import keys
 from loopx_kernel.trust.keys import PrivateKey
+from loopx_kernel.trust.new_key import generate
 from loopx_kernel.workspace import Done, Unsigned, Workspace
 from loopx_kernel.workspace.core import Core
 from loopx_kernel.workspace.orders import Order
@@ -136,7 +137,7 @@ def rules(**values: Any) -> GoalRules:
 def new_key(folder: Path, name: str) -> PrivateKey:
     """A throw-away ed25519 key."""
     path = folder / f"key-{name}"
-    keys.generate(path, f"{name}@test", None)
+    generate(path, f"{name}@test", None)
     return keys.load_private(path, None)
 
 
@@ -190,17 +191,18 @@ def open_goal(place: Place, goal_id: str = GOAL, **values: Any) -> Done[Any]:
 
 def dark_mode(folder: Path) -> Place:
     """T1 and T2 done with evidence, T3 held by claude-code at version 5, epoch 2, 22:40 to
-    22:55; turn-0081 booked, turn-0083 booked and voided; the clock stands at 22:41."""
+    22:55, in turn-0003; turn-0001 booked, turn-0002 booked and voided; the clock stands at
+    22:41."""
     place = connected(folder)
     open_goal(place)
     ws, clock = place.ws, place.clock
     ws.todos.add(GOAL, CODEX, AddTodo(title="Research styles"))
     ws.todos.add(GOAL, CODEX, AddTodo(title="CSS-variable plan", write_scope=("docs/**",)))
     ws.todos.add(GOAL, CODEX, AddTodo(title="Convert components", write_scope=("src/theme/**",)))
-    for todo_id, path in (("T1", "dark-mode-notes.md"), ("T2", "docs/theme-vars.md")):
-        ws.todos.claim(GOAL, CODEX, ClaimTodo(todo_id=todo_id))
+    for number, path in ((1, "dark-mode-notes.md"), (2, "docs/theme-vars.md")):
+        ws.turns.begin(GOAL, CODEX)
         clock.advance(minutes=5)
-        ws.todos.update(GOAL, CODEX, todo_id, complete=True, evidence=[path])
+        ws.turns.settle(GOAL, CODEX, f"turn-{number:04}", outcome="done", evidence=[path])
     ws.todos.claim(GOAL, CODEX, ClaimTodo(todo_id="T3"))
     for note in ("first look", "second look"):
         ws.todos.update(GOAL, CODEX, "T3", note=note)
@@ -208,9 +210,8 @@ def dark_mode(folder: Path) -> Place:
     clock.advance(seconds=(CLAIMED - clock.now) / timedelta(seconds=1))
     ws.todos.claim(GOAL, CLAUDE, ClaimTodo(todo_id="T3", expect_version=4), event_id="e-0142")
     clock.advance(minutes=1)
-    ws.quota.spend(GOAL, CLAUDE, SpendSlot(turn="turn-0081"))
-    ws.quota.spend(GOAL, CLAUDE, SpendSlot(turn="turn-0083"))
-    void = VoidSlot(turn="turn-0083", reason="turn failed validation")
+    ws.turns.begin(GOAL, CLAUDE)
+    void = VoidSlot(turn="turn-0002", reason="turn failed validation")
     place.sign(ws.quota.void(GOAL, OWNER, void))
     return place
 

@@ -7,6 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from loopx_kernel.store.line import GENESIS, encode
+from loopx_kernel.trust.keys import PrivateKey
+from loopx_kernel.trust.sshsig import sign
+from loopx_kernel.workspace import Unsigned
 
 CHAIN = ("seq", "schema_version", "prev", "sha256")
 
@@ -34,3 +37,16 @@ def rewrite(journal: Path, lines: list[dict[str, Any]]) -> None:
         raw, prev = encode(fields, seq=number, prev=prev)
         content += raw
     journal.write_bytes(content)
+
+
+def signed_line(unsigned: Unsigned, key: PrivateKey) -> dict[str, Any]:
+    """The line of a decision signed with any key at all, as nobody but its maker asked for it."""
+    words = unsigned.statement
+    names = ("event_id", "goal_id", "event_type", "actor_kind", "actor_agent_id", "payload")
+    signature = {"signature": sign(unsigned.statement_bytes, key)}
+    return {
+        **{name: words[name] for name in names},
+        "recorded_at": words["signed_at"],
+        "request": "0" * 64,
+        "signed": {name: words[name] for name in ("signed_at", "object", "witnessed")} | signature,
+    }

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from loopx_kernel.store import checkpoint
 from loopx_kernel.store.files import Files
-from loopx_kernel.workspace import resume
+from loopx_kernel.workspace import resume, snapshots
 
 from tests.kernel.workspace.build import CLAUDE, GOAL, Place, ledger_tree
 from tests.kernel.workspace.forge import append_raw, records, rewrite
@@ -157,27 +160,63 @@ def test_what_cannot_be_read_was_not_checked(place: Place) -> None:
     assert worst(place) == ("could_not_check", "T3.json")
 
 
-def test_a_forged_checkpoint_is_found_out(place: Place) -> None:
-    place.ws.view(GOAL)
-    place.again().view(GOAL)
-    path = checkpoint.cache_folder(place.ws.workspace_id, GOAL) / resume.FILE
+def cache(place: Place) -> Path:
+    return checkpoint.cache_folder(place.ws.workspace_id, GOAL)
+
+
+def forge_state(path: Path) -> None:
+    """T3 is done, says a kept state that fits in every other way."""
     files = Files()
     kept = checkpoint.load(path, resume.fingerprint(), files=files)
     assert kept is not None
     state = json.loads(kept.state)
-    state["todos"]["T3"]["status"] = "done"
-    forged = checkpoint.Checkpoint(
-        **{
-            name: getattr(kept, name)
-            for name in ("fingerprint", "seq", "offset", "head", "owners_head")
-        },
-        state=json.dumps(state),
-    )
-    assert checkpoint.save(path, forged, files=files)
+    state["todos"]["T3"]["title"] = "Something else"
+    assert checkpoint.save(path, replace(kept, state=json.dumps(state)), files=files)
+
+
+def test_a_forged_checkpoint_is_found_out(place: Place) -> None:
+    place.ws.view(GOAL)
+    place.again().view(GOAL)
+    path = cache(place) / resume.FILE
+    forge_state(path)
     assert worst(place) == ("tampered", "checkpoint.json")
     path.unlink()
     assert worst(place) == ("whole", "")
     assert place.again().view(GOAL, CLAUDE).contract.answer == "run"
+
+
+def test_a_forged_state_of_the_past_is_found_out(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(snapshots, "EVERY", 4)
+    place.again().history.at(GOAL, place.ws.state(GOAL).seq)
+    assert worst(place) == ("whole", "")
+    last = max((cache(place) / snapshots.FOLDER).iterdir(), key=lambda path: int(path.stem))
+    forge_state(last)
+    assert worst(place) == ("tampered", last.name)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "DELETE FROM term WHERE seq = 3",
+        "UPDATE term SET offset = offset + 1 WHERE seq = 3",
+        "UPDATE tally SET rows = rows + 1",
+        "DELETE FROM tally",
+    ],
+)
+def test_a_forged_index_is_found_out(place: Place, change: str) -> None:
+    assert place.ws.events.page(GOAL, 5, event_type="todo.added")
+    assert worst(place) == ("whole", "")
+    with closing(sqlite3.connect(cache(place) / "index.sqlite")) as db, db:
+        db.execute(change)
+    assert worst(place) == ("tampered", "index.sqlite")
+
+
+def test_an_index_that_nobody_would_use_is_no_finding(place: Place) -> None:
+    assert place.ws.events.page(GOAL, 5, event_type="todo.added")
+    (cache(place) / "index.sqlite").write_bytes(b"not a database, but long enough to be one")
+    assert worst(place) == ("whole", "")
 
 
 def test_verifying_the_workspace_s_journal_trusts_no_cache(place: Place) -> None:

@@ -11,7 +11,6 @@ from loopx_kernel.domain.alerts import MAX_ALERTS
 from loopx_kernel.domain.gate import DecideGate, UseGate
 from loopx_kernel.domain.lease import ClaimTodo
 from loopx_kernel.domain.permission import Action
-from loopx_kernel.domain.quota import SpendSlot
 from loopx_kernel.domain.rules import Coordination, parse_gate_rule
 from loopx_kernel.domain.todo import AddTodo
 from loopx_kernel.errors import Conflict
@@ -30,7 +29,7 @@ from tests.kernel.workspace.build import (
 )
 from tests.kernel.workspace.forge import append_raw
 
-UNITS = {"event_type": "spend.booked", "payload": {"effect_ref": "turn-0099", "slots": 1}}
+WORK = {"event_type": "todo.added", "payload": {"todo_id": "T4", "title": "Write the docs"}}
 
 
 def raw(place: Place, **values: Any) -> dict[str, Any]:
@@ -62,19 +61,29 @@ def test_no_owner_has_an_agent_s_name(place: Place) -> None:
 def test_a_line_by_hand_cannot_name_a_person_as_its_agent(place: Place, kind: str) -> None:
     by = {"actor_kind": kind, "actor_agent_id": OWNER}
     unit = {"event_type": "source.added", "payload": {"source_id": "s", "provider": "p"}}
-    append_raw(place.journal, raw(place, **(UNITS if kind == "agent" else unit)) | by)
+    append_raw(place.journal, raw(place, **(WORK if kind == "agent" else unit)) | by)
     state = place.again().state(GOAL)
-    assert "turn-0099" not in state.spends and not state.sources
+    assert "T4" not in state.todos and not state.sources
     assert OWNER in state.alerts[-1].message
 
 
+@pytest.mark.parametrize("name", [OWNER, OWNER.upper()])
+def test_nobody_says_by_hand_that_a_person_saw_something(place: Place, name: str) -> None:
+    look = {"kind": "ci", "ref": "main", "status": "pass", "basis": "told", "by": name}
+    line = raw(place, event_type="observation.recorded", payload=look, actor_kind="code")
+    append_raw(place.journal, line | {"actor_agent_id": "loopx"})
+    state = place.again().state(GOAL)
+    assert not state.observations
+    assert state.alerts[-1].code == "unsigned"
+
+
 def test_what_was_done_before_somebody_was_enrolled_stays_done(place: Place) -> None:
-    append_raw(place.journal, raw(place, **UNITS) | {"actor_agent_id": "wang"})
+    append_raw(place.journal, raw(place, **WORK) | {"actor_agent_id": "wang"})
     enrol(place, "wang", new_key(place.root.parent, "wang"), by=OWNER)
-    later = {"event_type": "spend.booked", "payload": {"effect_ref": "turn-0100", "slots": 1}}
+    later = {"event_type": "todo.added", "payload": {"todo_id": "T5", "title": "Ship"}}
     append_raw(place.journal, raw(place, **later) | {"actor_agent_id": "wang", "event_id": "e-2"})
-    spends = place.again().state(GOAL).spends
-    assert "turn-0099" in spends and "turn-0100" not in spends
+    todos = place.again().state(GOAL).todos
+    assert "T4" in todos and "T5" not in todos
 
 
 def test_a_flood_of_bad_lines_makes_no_forged_approval_look_good(place: Place) -> None:
@@ -100,7 +109,7 @@ def test_nobody_can_answer_for_a_decision_under_its_event_id(place: Place, by: s
         owner = {"actor_kind": "owner", "actor_agent_id": OWNER}
         line = raw(place, event_type="gate.rejected", payload=forged) | owner
     else:
-        line = raw(place, **UNITS)
+        line = raw(place, **WORK)
     append_raw(place.journal, line | squatter)
     with refused(place, "event_conflict"):
         place.again().gates.decide(GOAL, OWNER, reject, event_id="e-no")
@@ -112,7 +121,7 @@ def test_an_approval_that_ran_out_is_not_used_by_a_line_with_an_earlier_time(pla
     place.decide(gate_id, expires_at=place.clock.now + timedelta(minutes=10))
     early = format_time(place.clock.now + timedelta(minutes=1))
     place.clock.advance(hours=3)
-    place.ws.quota.spend(GOAL, CLAUDE, SpendSlot(turn="turn-0099"))
+    place.ws.todos.add(GOAL, CLAUDE, AddTodo(title="Later"))
     used = {"gate_id": gate_id, "digest": PUSH.digest}
     append_raw(place.journal, raw(place, event_type="gate.used", payload=used, recorded_at=early))
     state = place.again().state(GOAL)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from loopx_kernel.domain.quota import SpendSlot
+from loopx_kernel.domain.todo import AddTodo
 from loopx_kernel.store.checkpoint import cache_folder, load, save
 from loopx_kernel.workspace import resume
 
@@ -105,5 +105,5 @@ def test_a_cache_that_cannot_be_written_costs_only_time(
     monkeypatch.setenv("LOOPX_CACHE_DIR", str(tmp_path / "file" / "cache"))
     fresh = place.again()
     for number in range(resume.EVERY):
-        fresh.quota.spend(GOAL, CODEX, SpendSlot(turn=f"turn-{number:06}"))
-    assert len(place.again().state(GOAL).spends) == resume.EVERY + 2
+        fresh.todos.add(GOAL, CODEX, AddTodo(title=f"Part {number}"))
+    assert len(place.again().state(GOAL).todos) == resume.EVERY + 3

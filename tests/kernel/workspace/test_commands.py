@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import json
 from datetime import timedelta
+from hashlib import sha256
 from typing import Any
 
 import pytest
 from loopx_kernel.domain.aside import ReopenTodo, SetAside
 from loopx_kernel.domain.gate import RequestGate, UseGate, WithdrawGate
 from loopx_kernel.domain.goal import ChangeGoalStatus
-from loopx_kernel.domain.lease import ClaimTodo, ReleaseLease
+from loopx_kernel.domain.handin import FinishHumanTodo
+from loopx_kernel.domain.lease import ClaimTodo
+from loopx_kernel.domain.observation import Observe
 from loopx_kernel.domain.permission import Action
 from loopx_kernel.domain.quota import SpendSlot, VoidSlot
 from loopx_kernel.domain.records import WaitingOn
 from loopx_kernel.domain.rules import SourceRule
 from loopx_kernel.domain.source import AddSource, BindSource, ReadSource
-from loopx_kernel.domain.todo import AddTodo, FinishHumanTodo
+from loopx_kernel.domain.todo import AddTodo
 
 from tests.kernel.workspace.build import (
     CLAUDE,
@@ -65,11 +68,16 @@ def test_a_proven_hand_in_ends_the_lease_in_the_same_line(place: Place) -> None:
 
 def test_setting_aside_and_reopening(place: Place) -> None:
     todos = place.ws.todos
+    place.ws.turns.settle(GOAL, CLAUDE, "turn-0003", outcome="failed")
     wait = SetAside(todo_id="T3", status="waiting", waiting_on=WaitingOn(kind="ci", ref="42"))
     todos.set_aside(GOAL, CLAUDE, wait)
     with refused(place, "quota_frozen"):
         todos.claim(GOAL, CLAUDE, ClaimTodo(todo_id="T3"))
     assert place.ws.view(GOAL).contract.answer == "wait"
+    with refused(place, "quota_frozen"):
+        todos.reopen(GOAL, CLAUDE, ReopenTodo(todo_id="T3"))
+    look = Observe(kind="ci", ref="42", status="pending", basis="told", by=CODEX)
+    place.ws.observations.record(GOAL, look)
     todos.reopen(GOAL, CLAUDE, ReopenTodo(todo_id="T3"))
     until = place.clock.now + timedelta(hours=1)
     todos.set_aside(GOAL, CLAUDE, SetAside(todo_id="T3", status="deferred", until=until))
@@ -122,28 +130,58 @@ def test_a_person_finishes_their_own_todo(place: Place) -> None:
         place.ws.todos.finish_human(GOAL, OWNER, command)
 
 
+def test_a_person_may_finish_their_own_todo_on_files(place: Place) -> None:
+    repo = place.ws.view(GOAL).repo
+    added = place.ws.todos.add(GOAL, CODEX, AddTodo(title="Choose a colour", role="human"))
+    command = FinishHumanTodo(todo_id=added.object_id, reason="midnight blue")
+    with refused(place, "missing_evidence"):
+        place.ws.todos.finish_human(GOAL, OWNER, command, evidence=("colour.md",))
+    file = place.ws.root / repo / "colour.md"
+    file.write_text("midnight blue\n", "utf-8")
+    asked = place.ws.todos.finish_human(
+        GOAL, OWNER, command, evidence=("colour.md",), event_id="blue"
+    )
+    assert asked.preview.endswith("on colour.md")
+    digest = sha256(file.read_bytes()).hexdigest()
+    # What is signed names the file by its digest; what changes afterwards changes nothing of it.
+    assert [item["sha256"] for item in asked.statement["payload"]["evidence"]] == [digest]
+    file.write_text("black\n", "utf-8")
+    done = place.sign(asked)
+    todo = done.state.todos[added.object_id]
+    assert (todo.status, [item.sha256 for item in todo.evidence]) == ("done", [digest])
+    proof = place.ws.evidence.of(GOAL, todo)
+    assert [(row.since, row.copy) for row in proof.evidence] == [("changed", "kept")]
+    assert proof.statement is not None
+    file.unlink()
+    again = place.ws.todos.finish_human(
+        GOAL, OWNER, command, evidence=("colour.md",), event_id="blue"
+    )
+    assert again.done is not None and again.done.receipt.seq == done.receipt.seq
+
+
 def test_the_spend_ledger_grows_and_is_corrected_by_a_further_line(place: Place) -> None:
-    place.ws.quota.spend(GOAL, CLAUDE, SpendSlot(turn="turn-0084", slots=3))
+    place.ws.quota.spend(GOAL, CLAUDE, SpendSlot(turn="turn-0003", slots=3))
     with refused(place, "already_spent"):
-        place.ws.quota.spend(GOAL, CLAUDE, SpendSlot(turn="turn-0084", slots=3))
+        place.ws.quota.spend(GOAL, CLAUDE, SpendSlot(turn="turn-0003", slots=3))
     with refused(place, "already_voided"):
-        place.ws.quota.void(GOAL, OWNER, VoidSlot(turn="turn-0083", reason="again"))
+        place.ws.quota.void(GOAL, OWNER, VoidSlot(turn="turn-0002", reason="again"))
     with refused(place, "unknown_turn"):
-        place.ws.quota.void(GOAL, OWNER, VoidSlot(turn="turn-0001", reason="never booked"))
+        place.ws.quota.void(GOAL, OWNER, VoidSlot(turn="turn-0099", reason="never booked"))
     lines = [json.loads(line) for line in place.spend.read_bytes().splitlines()]
     assert [(item["effect_ref"], item["action"], item["slots"]) for item in lines] == [
-        ("turn-0081", "spent", 1),
-        ("turn-0083", "spent", 1),
-        ("turn-0083", "voided", 1),
-        ("turn-0084", "spent", 3),
+        ("turn-0001", "spent", 1),
+        ("turn-0002", "spent", 1),
+        ("turn-0002", "voided", 1),
+        ("turn-0003", "spent", 3),
     ]
     usage = place.ws.view(GOAL).contract.quota
     assert (usage.allowed, usage.spent, usage.voided, usage.used) == (576, 5, 1, 4)
 
 
 def test_a_used_up_window_waits_and_comes_back_by_itself(place: Place) -> None:
-    place.ws.todos.release(GOAL, CLAUDE, ReleaseLease(todo_id="T3", version=5, epoch=2))
-    place.ws.quota.spend(GOAL, CLAUDE, SpendSlot(turn="turn-0090", slots=575))
+    place.ws.turns.settle(
+        GOAL, CLAUDE, "turn-0003", outcome="progress", evidence=["docs/theme-vars.md"], slots=575
+    )
     contract = place.ws.view(GOAL, CLAUDE).contract
     assert (contract.answer, contract.reasons[0].code) == ("wait", "quota_exhausted")
     with refused(place, "quota_exhausted"):

@@ -48,7 +48,7 @@ def crashing(act: Callable[[], object], where: object, name: str) -> None:
 ACTS: dict[str, Callable[[Place], object]] = {
     "claim": lambda p: p.ws.todos.claim(GOAL, CODEX, ClaimTodo(todo_id="T4")),
     "complete": lambda p: p.ws.todos.update(GOAL, CLAUDE, "T3", complete=True, epoch=2),
-    "spend": lambda p: p.ws.quota.spend(GOAL, CLAUDE, SpendSlot(turn="turn-0090")),
+    "spend": lambda p: p.ws.quota.spend(GOAL, CLAUDE, SpendSlot(turn="turn-0003")),
     "handoff": lambda p: p.ws.handoff.write(GOAL, CLAUDE, "Next: buttons"),
     "gate": lambda p: p.ask(),
 }
@@ -65,7 +65,7 @@ def test_what_was_appended_is_rolled_forward_and_nothing_is_called_rebuilt(
     view = fresh.view(GOAL)
     assert view.seq == seq + 1
     assert not view.reads.damage and not view.reads.drift
-    fresh.quota.spend(GOAL, CODEX, SpendSlot(turn="turn-0099"))
+    fresh.handoff.write(GOAL, CODEX, "Next: buttons")
     after = fresh.view(GOAL)
     assert not after.reads.missing_files and not after.reads.behind_files
     assert not after.reads.damage
@@ -79,9 +79,8 @@ def test_the_very_first_files_of_a_goal_are_written_late_without_being_called_lo
     place = connected(tmp_path)
     open_goal(place)
     add = AddTodo(title="Research styles")
-    claim = ClaimTodo(todo_id="T1")
     crashing(lambda: place.ws.todos.add(GOAL, CODEX, add), Materials, "follow")
-    crashing(lambda: place.again().todos.claim(GOAL, CODEX, claim), Materials, "follow")
+    crashing(lambda: place.again().turns.begin(GOAL, CODEX), Materials, "follow")
     spend = SpendSlot(turn="turn-0001")
     crashing(lambda: place.again().quota.spend(GOAL, CODEX, spend), Materials, "follow")
     assert not place.spend.exists()

@@ -9,11 +9,13 @@ from typing import Any
 
 import pytest
 from loopx_kernel.domain.goal import ChangeGoalStatus
-from loopx_kernel.domain.lease import ClaimTodo, ReleaseLease, RenewLease
+from loopx_kernel.domain.lease import ClaimTodo, RenewLease
 from loopx_kernel.domain.quota import SpendSlot
 from loopx_kernel.domain.todo import AddTodo
 from loopx_kernel.store.records import sealed
-from loopx_kernel.workspace.history import state_at
+from loopx_kernel.workspace import health
+from loopx_kernel.workspace.findings import Finding
+from loopx_kernel.workspace.snapshots import state_at
 
 from tests.kernel.workspace.build import (
     CLAUDE,
@@ -153,12 +155,13 @@ def test_an_edited_owners_file_is_damage_and_makes_nobody_an_owner(place: Place)
     fresh = place.again()
     assert [owner.name for owner in fresh.owners.list()] == ["huang", "lin"]
     assert fresh.view(GOAL).contract.answer == "ask"
-    with refused(place, "file_damaged"):
+    with refused(place, "owners_changed") as error:
         place.decide(gate_id)
-    with refused(place, "file_damaged"):
+    assert "eve" in error.message
+    with refused(place, "owners_changed"):
         open_goal(place, "shop")
     # Work that was done is taken in meanwhile.
-    place.ws.quota.spend(GOAL, CLAUDE, SpendSlot(turn="turn-0090"))
+    place.ws.quota.spend(GOAL, CLAUDE, SpendSlot(turn="turn-0003"))
     place.owners.write_text(text)
     assert place.decide(gate_id).state.gates[gate_id].status == "approved"
 
@@ -168,7 +171,7 @@ def test_an_edited_spend_ledger_is_damage(place: Place) -> None:
     assert place.again().view(GOAL).contract.quota.used == 1
     assert place.again().view(GOAL).contract.answer == "ask"
     with refused(place, "file_damaged"):
-        place.ws.quota.spend(GOAL, CLAUDE, SpendSlot(turn="turn-0090"))
+        place.ws.quota.spend(GOAL, CLAUDE, SpendSlot(turn="turn-0003"))
 
 
 @pytest.mark.parametrize("name", ["registry", "owners", "spend", "lease", "state_file"])
@@ -194,6 +197,16 @@ def test_a_deleted_file_is_missing_then_rebuilt_and_recorded_once(place: Place, 
     assert rebuilt(place) == [shown, str(place.spend.relative_to(place.root))]
 
 
+def test_a_deleted_lease_is_made_again_by_whoever_writes_next(place: Place) -> None:
+    path = place.lease("T3")
+    before = path.read_bytes()
+    path.unlink()
+    place.ws.handoff.write(GOAL, CODEX, "on it")
+    assert path.read_bytes() == before
+    assert rebuilt(place) == [str(path.relative_to(place.root))]
+    assert not place.ws.view(GOAL).reads.missing_files
+
+
 def test_the_state_file_of_a_long_goal_is_rebuilt_as_it_was(place: Place) -> None:
     for number in range(60):
         place.ws.todos.add(GOAL, CODEX, AddTodo(title=f"Step {number}"))
@@ -202,16 +215,26 @@ def test_the_state_file_of_a_long_goal_is_rebuilt_as_it_was(place: Place) -> Non
     before = place.state_file.read_text("utf-8")
     middle = place.ws.state(GOAL).seq - 90
     place.state_file.unlink()
-    place.ws.quota.spend(GOAL, CLAUDE, SpendSlot(turn="turn-0090"))
+    place.ws.quota.spend(GOAL, CLAUDE, SpendSlot(turn="turn-0003"))
     assert place.state_file.read_text("utf-8") == before
     early = state_at(place.ws._core.goal(GOAL), middle)
     assert (early.seq, sum(todo.finished for todo in early.todos.values())) == (middle, 32)
 
 
 def test_where_the_repo_is_missing_nothing_is_run(place: Place) -> None:
-    place.ws.todos.release(GOAL, CLAUDE, ReleaseLease(todo_id="T3", version=5, epoch=2))
+    place.ws.turns.settle(GOAL, CLAUDE, "turn-0003", outcome="failed")
     assert place.ws.view(GOAL, CLAUDE).contract.answer == "run"
     (place.root / "mall-frontend").rename(place.root / "moved")
     view = place.ws.view(GOAL, CLAUDE)
     assert view.contract.answer != "run"
     assert not view.reads.repo_present
+    assert repo_finding(place).ok is False
+    retire = ChangeGoalStatus(to="retired", reason="x")
+    place.sign(place.ws.goals.change_status(GOAL, OWNER, retire))
+    assert repo_finding(place).ok is True
+
+
+def repo_finding(place: Place) -> Finding:
+    ws = place.again()
+    found = health.look(ws, ws.workspace_view())
+    return next(one for one in found if one.name == f"{GOAL}: repo")

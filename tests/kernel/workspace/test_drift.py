@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
-from loopx_kernel.domain.lease import ClaimTodo, ReleaseLease
+from loopx_kernel.domain.lease import ClaimTodo, ReleaseLease, RenewLease
 from loopx_kernel.domain.todo import AddTodo
+from loopx_kernel.store.state_swap import STATE_LIMIT
+from loopx_kernel.workspace import resume
 
-from tests.kernel.workspace.build import CLAUDE, CODEX, GOAL, OWNER, Place, rebuilt, refused
+from tests.kernel.workspace.build import (
+    CLAUDE,
+    CODEX,
+    GOAL,
+    OWNER,
+    STATE_FILE,
+    Place,
+    rebuilt,
+    refused,
+)
 
 Edit = Callable[[str], str]
 
@@ -151,3 +166,89 @@ def test_the_owner_may_still_stop_the_goal_while_it_drifts(place: Place) -> None
     command = ChangeGoalStatus(to="paused", reason="sort the list out first")
     place.sign(place.ws.goals.change_status(GOAL, OWNER, command))
     assert place.again().state(GOAL).status == "paused"
+
+
+IN_ITS_PLACE: dict[str, Callable[[Place], object]] = {
+    "folder": lambda place: place.state_file.mkdir(),
+    "link": lambda place: place.state_file.symlink_to(place.root / "mall-frontend" / "elsewhere"),
+    "dangling link": lambda place: place.state_file.symlink_to("nowhere"),
+    "pipe": lambda place: os.mkfifo(place.state_file),
+    "too large": lambda place: place.state_file.write_bytes(b"x" * (STATE_LIMIT + 1)),
+}
+
+
+@pytest.mark.parametrize("name", IN_ITS_PLACE)
+def test_something_else_in_its_place_stops_new_work_alone(place: Place, name: str) -> None:
+    elsewhere = place.root / "mall-frontend" / "elsewhere"
+    elsewhere.write_bytes(place.state_file.read_bytes())
+    before = elsewhere.read_bytes()
+    place.state_file.unlink()
+    IN_ITS_PLACE[name](place)
+    view = place.again().view(GOAL, CLAUDE)
+    assert view.contract.answer == "ask"
+    assert [item.path for item in view.reads.damage] == [str(STATE_FILE)]
+
+    place.ws.todos.renew(GOAL, CLAUDE, RenewLease(todo_id="T3", version=5, epoch=2))
+    gate_id = place.ask()
+    assert place.decide(gate_id).state.gates[gate_id].status == "approved"
+    place.ws.todos.update(GOAL, CLAUDE, "T3", complete=True, version=6, epoch=2)
+    done = place.ws.todos.add(GOAL, CODEX, AddTodo(title="Write the docs"))
+    code = "too_large" if name == "too large" else "not_regular"
+    with refused(place, code):
+        place.ws.todos.claim(GOAL, CODEX, ClaimTodo(todo_id=done.object_id))
+    for settle in (place.ws.drift.adopt, place.ws.drift.restore):
+        with refused(place, code):
+            settle(GOAL, OWNER)
+    assert elsewhere.read_bytes() == before
+
+    aside = place.state_file.with_name("aside")
+    place.state_file.rename(aside)
+    place.ws.todos.claim(GOAL, CODEX, ClaimTodo(todo_id=done.object_id))
+    assert "Write the docs" in place.state_file.read_text("utf-8")
+    assert rebuilt(place) == [str(STATE_FILE)]
+
+
+def test_a_number_of_a_line_that_nobody_wrote_is_just_an_edit(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[Path] = []
+    load = resume.load
+
+    def counted(path: Path, *values: Any, **named: Any) -> Any:
+        looks.append(path)
+        assert len(looks) < 50, "looks for states kept at lines that cannot be"
+        return load(path, *values, **named)
+
+    monkeypatch.setattr(resume, "load", counted)
+    for seq in ("999999999999999", "0", "1"):
+        text = place.state_file.read_text("utf-8")
+        place.state_file.write_text(re.sub("seq: .*", f"seq: {seq}", tick(text)), "utf-8")
+        assert [item.todo_id for item in place.ws.view(GOAL).reads.drift if item.kind == "ticked"]
+        place.sign(place.ws.drift.restore(GOAL, OWNER))
+        assert not place.ws.view(GOAL).reads.drift
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        lambda text: text.replace("*held by* claude-code", "*held by* claude-code (call Bo)"),
+        lambda text: text.replace("*evidence* dark", "*evidence* call Bo dark"),
+        lambda text: text.replace("\nhandoff_mode:", "\n# call Bo\nhandoff_mode:"),
+        lambda text: re.sub(r"(\*held by\* .*\n)", r"\1call Bo\n", text),
+        lambda text: text.replace("\n", "\r\n").replace(
+            "  - *held", "  - *note* call Bo\r\n  - *held"
+        ),
+    ],
+    ids=["holder", "evidence", "comment", "below a detail", "a detail of one's own"],
+)
+def test_what_was_typed_over_the_kernel_s_own_words_stays(place: Place, typed: Edit) -> None:
+    save(place, typed)
+    assert not place.ws.view(GOAL).reads.drift
+    for number in range(3):
+        place.ws.todos.add(GOAL, CODEX, AddTodo(title=f"More {number}"))
+        place.ws.handoff.write(GOAL, CLAUDE, f"Note {number}")
+    text = place.state_file.read_text("utf-8")
+    assert text.count("call Bo") == 1
+    assert text.index("## Kept from the to-do list") < text.index("call Bo")
+    assert text.count("*held by* claude-code until") == 1
+    assert not place.ws.view(GOAL).reads.drift

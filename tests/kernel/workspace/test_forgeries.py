@@ -42,6 +42,7 @@ def line_of(place: Place, act: Callable[[Place], object]) -> dict[str, Any]:
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         # The copy is the same workspace, and what was seen there must not be looked for here.
         patch.setenv("LOOPX_CACHE_DIR", f"{folder}/cache")
+        patch.setenv("XDG_CONFIG_HOME", f"{folder}/config")
         there = copied(place, Path(folder))
         act(there)
         return records(there.journal)[-1]
@@ -98,8 +99,15 @@ def kernel_s(record: dict[str, Any], place: Place) -> dict[str, Any]:
     return record | {"actor_kind": "code", "actor_agent_id": "loopx"}
 
 
+def respelled(record: dict[str, Any], place: Place) -> dict[str, Any]:
+    at = record["signed"]["signed_at"].replace("Z", "+00:00")
+    record["signed"] = record["signed"] | {"signed_at": at}
+    return record
+
+
 FORGERIES: list[Forgery] = [
     unsigned,
+    respelled,
     agent_s,
     kernel_s,
     by_a_stranger,
@@ -180,7 +188,7 @@ def test_a_genuine_line_copied_to_another_workspace_does_nothing(tmp_path: Path)
 def test_an_agent_s_line_by_hand_can_do_nothing_a_command_could_not(place: Place) -> None:
     claim = next(r for r in records(place.journal) if r["event_id"] == "e-0142")
     append_raw(place.journal, claim | {"event_id": "e-0500"})
-    spend = next(r for r in records(place.journal) if r["event_type"] == "spend.booked")
+    spend = next(r for r in records(place.journal) if r["event_type"] == "turn.settled")
     append_raw(place.journal, spend | {"event_id": "e-0501"})
     fresh = place.again()
     assert fresh.state(GOAL).todos["T3"].version == 5

@@ -9,14 +9,17 @@ from pathlib import Path
 
 import pytest
 from loopx_kernel.domain import fold
+from loopx_kernel.domain.event import Event
 from loopx_kernel.domain.state import GoalState
 from loopx_kernel.errors import LoopxError
 from loopx_kernel.store import checkpoint
 from loopx_kernel.store.checkpoint import cache_folder
 from loopx_kernel.store.files import Files
-from loopx_kernel.workspace import history, resume
+from loopx_kernel.store.line import Line
+from loopx_kernel.workspace import resume, snapshots
+from loopx_kernel.workspace.ledgers import GoalLedger
 
-from tests.kernel.workspace.build import GOAL, Place, tree
+from tests.kernel.workspace.build import GOAL, Place, enrol, new_key, tree
 
 STEP = 4
 
@@ -32,11 +35,11 @@ def folded(place: Place, seq: int) -> GoalState:
 
 
 def folder(place: Place) -> Path:
-    return cache_folder(place.ws.workspace_id, GOAL) / history.FOLDER
+    return cache_folder(place.ws.workspace_id, GOAL) / snapshots.FOLDER
 
 
 def test_every_line_has_its_moment(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(history, "EVERY", STEP)
+    monkeypatch.setattr(snapshots, "EVERY", STEP)
     last = place.ws.state(GOAL).seq
     ledger = tree(place.root)
     for seq in (*range(last, 0, -1), *range(1, last + 1)):
@@ -50,6 +53,39 @@ def test_every_line_has_its_moment(place: Place, monkeypatch: pytest.MonkeyPatch
         assert past.last_seq == last
     assert len(list(folder(place).iterdir())) == last // STEP
     assert tree(place.root) == ledger
+
+
+def test_a_neighbour_is_folded_from_what_was_folded_just_now(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(snapshots, "NOTED", 2)
+    ws, last = place.again(), place.ws.state(GOAL).seq
+    read: list[int] = []
+    whole = GoalLedger.event_of
+
+    def event_of(ledger: GoalLedger, line: Line) -> Event:
+        read.append(line.seq)
+        return whole(ledger, line)
+
+    assert ws.history.at(GOAL, last).state == folded(place, last)
+    expected = {seq: folded(place, seq) for seq in range(1, last)}
+    monkeypatch.setattr(GoalLedger, "event_of", event_of)
+    for seq in (last - 1, last - 2, last - 1, 3, 2, 1, 2, 3):
+        assert ws.history.at(GOAL, seq).state == expected[seq]
+    assert len(read) <= 8
+
+
+def test_what_was_folded_counts_for_nothing_where_the_line_or_the_owners_are_others(
+    place: Place,
+) -> None:
+    ws = place.again()
+    last = ws.history.at(GOAL, place.ws.state(GOAL).seq).state.seq
+    enrol(place, "maria", new_key(place.root, "maria"), by="huang")
+    assert ws.history.at(GOAL, last - 1).state == folded(place, last - 1)
+    lines = place.lines()
+    place.journal.write_bytes(b"\n".join(lines[: last - 2]) + b"\n")
+    with pytest.raises(LoopxError):
+        ws.history.at(GOAL, last - 1)
 
 
 def test_the_past_is_marked_and_told_by_its_own_clock(place: Place) -> None:
@@ -112,7 +148,7 @@ HARMS: dict[str, Callable[[Path], object]] = {
 def test_a_harmed_snapshot_gives_the_same_past(
     place: Place, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    monkeypatch.setattr(history, "EVERY", STEP)
+    monkeypatch.setattr(snapshots, "EVERY", STEP)
     last = place.ws.state(GOAL).seq
     place.ws.history.at(GOAL, last)
     kept = last // STEP * STEP
@@ -124,7 +160,7 @@ def test_a_harmed_snapshot_gives_the_same_past(
 def test_a_moment_is_replayed_from_the_state_kept_before_it(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(history, "EVERY", STEP)
+    monkeypatch.setattr(snapshots, "EVERY", STEP)
     last = place.ws.state(GOAL).seq
     place.ws.history.at(GOAL, last)
     ws = place.again()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from loopx_kernel.errors import Conflict
 from loopx_kernel.store.checkpoint import cache_folder
 from loopx_kernel.store.files import Files
 from loopx_kernel.store.index import FILE, Index
+from loopx_kernel.store.terms import OBJECT_KEYS
 from loopx_kernel.workspace import Workspace
 
 from bench.journal import lengthen
@@ -22,6 +24,7 @@ from tests.kernel.workspace.build import (
     CLAUDE,
     CODEX,
     GOAL,
+    OPENED,
     OWNER,
     Place,
     connected,
@@ -31,6 +34,7 @@ from tests.kernel.workspace.build import (
 )
 
 LONG = 50_000
+MOMENTS = st.none() | st.integers(-1, 190).map(lambda minutes: OPENED + timedelta(minutes=minutes))
 
 
 class Counting(Files):
@@ -84,8 +88,11 @@ def seqs(ws: Workspace, limit: int, **wanted: Any) -> list[int]:
         {
             "before": st.none() | st.integers(1, 30),
             "event_type": st.none()
-            | st.sampled_from(["todo.claimed", "spend.booked", "none.such"]),
-            "about": st.none() | st.sampled_from(["T1", "T3", "turn-0083", "T99"]),
+            | st.sampled_from(["todo.claimed", "spend.booked", "none.such", "todo", "t", "todo.c"]),
+            "about": st.none() | st.sampled_from(["T1", "T3", "turn-0002", "T99"]),
+            "actor": st.none() | st.sampled_from([CLAUDE, OWNER, "nobody"]),
+            "begin": MOMENTS,
+            "end": MOMENTS,
         }
     ),
     limit=st.integers(1, 8),
@@ -94,16 +101,22 @@ def seqs(ws: Workspace, limit: int, **wanted: Any) -> list[int]:
 def test_a_page_is_what_a_look_at_every_line_gives(
     place: Place, since: int | None, wanted: dict[str, Any], limit: int, page: int
 ) -> None:
-    before, event_type, about = (wanted[name] for name in ("before", "event_type", "about"))
+    before, about, actor = (wanted[name] for name in ("before", "about", "actor"))
+    begin, end, prefix = wanted["begin"], wanted["end"], wanted["event_type"] or ""
+    exact = any(row.event.event_type == prefix for row in place.ws.events.list(GOAL))
 
     def fits(row: Any) -> bool:
         payload = row.event.payload
         parts = [payload, *payload.get("parts", ())]
-        named = {part.get(key) for part in parts for key in ("todo_id", "gate_id", "effect_ref")}
+        named = {part.get(key) for part in parts for key in OBJECT_KEYS}
         return (
             row.event.seq > (since or 0)
             and (before is None or row.event.seq < before)
-            and event_type in (None, row.event.event_type)
+            and row.event.event_type.startswith(prefix)
+            and (not exact or row.event.event_type == prefix)
+            and actor in (None, row.event.actor_agent_id)
+            and (begin is None or row.event.recorded_at >= begin)
+            and (end is None or row.event.recorded_at < end)
             and (about is None or about in named)
         )
 
@@ -113,7 +126,8 @@ def test_a_page_is_what_a_look_at_every_line_gives(
         listed = [r.event.seq for r in place.ws.events.list(GOAL, since or 0, **wanted)]
         found = place.ws.events.page(GOAL, limit, since=since, **wanted)
     assert listed == expected
-    chosen = expected[-limit:] if since is None else expected[:limit]
+    backwards = since is None and begin is None
+    chosen = expected[-limit:] if backwards else expected[:limit]
     assert [row.event.seq for row in found.rows] == chosen
     assert found.more == (len(expected) > limit)
 

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from loopx_kernel.domain.lease import ClaimTodo
 from loopx_kernel.domain.todo import AddTodo
 from loopx_kernel.errors import LoopxError, Storage
 from loopx_kernel.workspace import Workspace
@@ -102,6 +103,12 @@ def test_a_pipe_in_place_of_a_file_blocks_nobody(place: Place, name: str) -> Non
         assert error.code in ("not_regular", "rolled_back")
     else:
         assert any("pipe" in item.reason for item in view.reads.damage)
+    # What stands in place of the list keeps nobody from handing in, only from starting work.
+    started = name != "state_file"
     with pytest.raises(LoopxError) as caught:
-        place.again().todos.update(GOAL, CLAUDE, "T3", complete=True, epoch=2)
+        if started:
+            place.again().todos.update(GOAL, CLAUDE, "T3", complete=True, epoch=2)
+        else:
+            place.ws.todos.add(GOAL, CLAUDE, AddTodo(title="More"))
+            place.again().todos.claim(GOAL, CLAUDE, ClaimTodo(todo_id="T4"))
     assert caught.value.code in ("not_regular", "file_damaged", "rolled_back")

@@ -50,7 +50,7 @@ def assert_whole_and_working(place: Place) -> None:
     view = place.again().view(GOAL, CLAUDE)
     assert view.contract.answer == "run" and not view.reads.damage
     place.ws.todos.renew(GOAL, CLAUDE, RenewLease(todo_id="T3", version=5, epoch=2))
-    place.ws.quota.spend(GOAL, CLAUDE, SpendSlot(turn="turn-0090"))
+    place.ws.quota.spend(GOAL, CLAUDE, SpendSlot(turn="turn-0003"))
     done = place.ws.todos.add(GOAL, CODEX, AddTodo(title="Write the docs"))
     place.ws.todos.claim(GOAL, CODEX, ClaimTodo(todo_id=done.object_id))
     gate_id = place.ask(PUSH)

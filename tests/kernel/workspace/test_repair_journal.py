@@ -103,6 +103,19 @@ def first_line(place: Place) -> int:
     return 1
 
 
+def before_any_statement(place: Place) -> int:
+    """Of T4 nothing is known any more, T1 to T3 are work again."""
+    place.ws.todos.update(
+        GOAL, CLAUDE, "T3", complete=True, evidence=["docs/theme-vars.md"], epoch=2
+    )
+    done = place.ws.todos.add(GOAL, CODEX, AddTodo(title="Write the docs"))
+    place.ws.todos.claim(GOAL, CODEX, ClaimTodo(todo_id=done.object_id))
+    notes = ["dark-mode-notes.md"]
+    place.ws.todos.update(GOAL, CODEX, done.object_id, complete=True, evidence=notes)
+    break_line(place, 5)
+    return 4
+
+
 def rubbish(place: Place) -> int:
     place.journal.write_bytes(b"rubbish\n" * 3)
     return 1
@@ -143,6 +156,7 @@ DAMAGES: list[Callable[[Place], int]] = [
     glued,
     nuls,
     first_line,
+    before_any_statement,
     rubbish,
     carriage_returns,
     missing,
@@ -195,9 +209,10 @@ def test_each_decision_among_the_lines_cut_off_is_named_and_counts_no_more(place
     ]
     assert gate["event_id"] in unsigned.preview
     state = place.sign(unsigned).state
-    assert state.gates == {} and state.spends == {}
+    assert state.gates == {}
+    assert [spend.voided_at for spend in state.spends.values()] == [None, None]
     assert quarantined(place) == rest
-    assert place.spend.read_bytes() == b""
+    assert b"voided" not in place.spend.read_bytes()
     assert_writable(place)
 
 
@@ -416,6 +431,26 @@ def test_whatever_happens_to_the_bytes_there_is_a_way_back(
         assert_writable(place)
 
 
+@pytest.mark.parametrize("number", [3, 6, -1])
+@pytest.mark.parametrize("broken", [False, True])
+def test_a_record_that_lacks_only_its_newline_is_counted_before_it_is_signed(
+    place: Place, number: int, broken: bool
+) -> None:
+    place.ws.view(GOAL)
+    lines = place.journal.read_bytes().splitlines(keepends=True)[:number]
+    if broken:
+        lines[1] = lines[1].replace(b"2026", b"2027", 1)
+    place.journal.write_bytes(b"".join(lines)[:-1])
+    unsigned = place.ws.repairs.journal(GOAL, OWNER)
+    assert unsigned.statement["payload"]["cut"]["after"]["seq"] == (1 if broken else len(lines))
+    # After a broken line nobody can tell whether a last one is whole: it is torn, and set aside.
+    counted = len(lines) - 1 - (number == 3)
+    assert unsigned.statement["payload"]["cut"]["lines"] == (counted if broken else 0)
+    place.sign(unsigned)
+    fix_files(place)
+    assert_writable(place)
+
+
 def changed(data: bytes, at: int, change: str) -> bytes:
     if change == "flip":
         return data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :]
@@ -513,8 +548,8 @@ def test_a_workspace_journal_without_its_first_line_is_for_a_backup(place: Place
 
 def test_an_event_that_was_cut_off_is_found_no_more_and_its_id_is_free(place: Place) -> None:
     place.ws.todos.add(GOAL, CODEX, AddTodo(title="Lost"), event_id="e-lost")
-    assert place.again().events.show(GOAL, "e-lost").event.seq == 17
-    break_line(place, 15)
+    assert place.again().events.show(GOAL, "e-lost").event.seq == 16
+    break_line(place, 14)
     cut(place)
     for ws in (place.ws, place.again()):
         with pytest.raises(LoopxError) as caught:
@@ -522,8 +557,8 @@ def test_an_event_that_was_cut_off_is_found_no_more_and_its_id_is_free(place: Pl
         assert caught.value.code == "unknown_event"
     done = place.ws.todos.add(GOAL, CODEX, AddTodo(title="Lost"), event_id="e-lost")
     assert not done.receipt.replayed
-    assert place.again().events.show(GOAL, "e-lost").event.seq == done.receipt.seq == 16
-    assert [row.event.seq for row in place.again().events.list(GOAL, since=13)] == [14, 15, 16]
+    assert place.again().events.show(GOAL, "e-lost").event.seq == done.receipt.seq == 15
+    assert [row.event.seq for row in place.again().events.list(GOAL, since=12)] == [13, 14, 15]
 
 
 def test_while_the_workspace_is_damaged_no_goal_is_cut(place: Place) -> None:
@@ -548,3 +583,17 @@ def test_a_full_disk_leaves_the_damage_as_it_was(place: Place) -> None:
     place.sign(unsigned)
     fix_files(place)
     assert_writable(place)
+
+
+def test_no_statement_of_cut_lines_is_taken_for_one_of_later_work(place: Place) -> None:
+    before_any_statement(place)
+    statements = place.runtime / "statements"
+    assert len(list(statements.iterdir())) == 4
+    cut(place)
+    assert list(statements.iterdir()) == []
+    assert place.again().evidence.kept(GOAL).orphans == 2
+    done = place.ws.todos.add(GOAL, CODEX, AddTodo(title="Something else"))
+    assert place.ws.state(GOAL).todo(done.object_id).status == "open"
+    place.ws.todos.claim(GOAL, CODEX, ClaimTodo(todo_id=done.object_id))
+    assert place.again().repairs.list() == ()
+    assert place.again().events.audit(GOAL).status == "whole"

@@ -28,7 +28,7 @@ COMMANDS: dict[str, Command] = {
         GOAL, CLAUDE, "T3", complete=True, evidence=["docs/theme-vars.md"], event_id=ref
     ),
     "spend": lambda ws, ref: ws.quota.spend(
-        GOAL, CLAUDE, SpendSlot(turn="turn-0090"), event_id=ref
+        GOAL, CLAUDE, SpendSlot(turn="turn-0003"), event_id=ref
     ),
     "handoff": lambda ws, ref: ws.handoff.write(GOAL, CLAUDE, "Next: buttons", event_id=ref),
     "agent": lambda ws, ref: ws.agents.add("third", event_id=ref),

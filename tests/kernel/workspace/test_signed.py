@@ -25,8 +25,8 @@ from tests.kernel.workspace.build import (
 
 
 def test_a_changed_object_makes_the_decision_stale(place: Place) -> None:
-    place.ws.quota.spend(GOAL, CLAUDE, SpendSlot(turn="turn-0090"))
-    void = VoidSlot(turn="turn-0090", reason="wrong turn")
+    place.ws.quota.spend(GOAL, CLAUDE, SpendSlot(turn="turn-0003"))
+    void = VoidSlot(turn="turn-0003", reason="wrong turn")
     prepared = place.ws.goals.change_status(
         GOAL, OWNER, ChangeGoalStatus(to="paused", reason="a look first")
     )

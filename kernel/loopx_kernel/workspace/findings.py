@@ -1,0 +1,16 @@
+"""What was looked at and how it stands, one thing a row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing looked at; ``fix`` is the command that helps where it is not well."""
+
+    name: str
+    ok: bool
+    detail: str
+    fix: str | None = None
+    warns: bool = False
