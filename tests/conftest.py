@@ -24,6 +24,8 @@ ALLOWED_IN_CI = {
 }
 """Skip reasons that do not fail a run under ``LOOPX_CI=1``, each with why."""
 
+LINES_AT_ONCE = 40
+
 TERMINAL_PROGRAMS = ("tmux", "ssh", "ssh-keygen", "sshd")
 SYSTEM_FOLDERS = "/usr/sbin:/sbin"
 
@@ -70,10 +72,27 @@ class SkipGuard:
             self.unexpected[name] = reason
 
 
+class FailuresAtOnce:
+    """Says what failed when it failed: a run that is cut short has no summary."""
+
+    def __init__(self, terminal: pytest.TerminalReporter) -> None:
+        self._terminal = terminal
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.failed:
+            self._terminal.ensure_newline()
+            self._terminal.line(f"{report.nodeid} failed at {report.when}:", red=True)
+            for line in report.longreprtext.splitlines()[-LINES_AT_ONCE:]:
+                self._terminal.line(f"  {line}")
+
+
+@pytest.hookimpl(trylast=True)
 def pytest_configure(config: pytest.Config) -> None:
     # Workers of xdist hand their reports to the controller, which decides.
     if os.environ.get("LOOPX_CI") == "1" and not hasattr(config, "workerinput"):
         config.pluginmanager.register(SkipGuard(), "loopx-skip-guard")
+        terminal = config.pluginmanager.get_plugin("terminalreporter")
+        config.pluginmanager.register(FailuresAtOnce(terminal), "loopx-failures-at-once")
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
