@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import statistics
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -69,11 +70,8 @@ class Screen:
 
 
 @contextmanager
-def running(
-    command: Sequence[str], pipe: int = -1, board: int = BOARD, patience: float = 2.0
-) -> Iterator[Screen]:
-    """The program, once ``board`` bytes came and it is quiet; quit afterwards, or killed where
-    that takes it longer than ``patience`` seconds."""
+def running(command: Sequence[str], pipe: int = -1, board: int = BOARD) -> Iterator[Screen]:
+    """The program, once ``board`` bytes came and it is quiet; told to end afterwards."""
     process, fd = launch(command, SIZE, {"TZ": "UTC"}, ROOT)
     terminal = Terminal(fd, True, 40)
     try:
@@ -85,11 +83,11 @@ def running(
         assert terminal.settle(QUIET, PATIENCE)
         assert process.poll() is None
         yield screen
-        terminal.write(b"q")
-        for _ in range(int(patience / 0.02)):
-            if process.poll() is not None:
-                break
-            terminal.read_for(0.02)
+        process.terminate()
+        end = time.monotonic() + PATIENCE
+        while process.poll() is None:
+            assert time.monotonic() < end, "it did not end"
+            terminal.read(0.02)
     finally:
         if process.poll() is None:
             process.kill()
@@ -105,7 +103,7 @@ def staged(scene: str, folder: Path) -> Iterator[Screen]:
     writing = os.open(pipe, os.O_RDWR)
     try:
         command = (sys.executable, "-m", "tests.terminal.staged", scene, str(pipe))
-        with running(command, writing, patience=PATIENCE) as it:
+        with running(command, writing) as it:
             yield it
     finally:
         os.close(writing)
