@@ -20,7 +20,6 @@ ALLOWED_IN_CI = {
     "may not mount file systems": "the marker tried a mount and the container refused it",
     "root reads everything": "CI runs as root, from whom no file can be kept",
     "may not make time namespaces": "the test tried one, and the kernel or container refused it",
-    "may not delay a network": "the test tried a namespace with netem, and there is none here",
 }
 """Skip reasons that do not fail a run under ``LOOPX_CI=1``, each with why."""
 

@@ -7,17 +7,20 @@ import os
 import shutil
 import socket
 import subprocess
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 
 from tests.patience import PATIENCE
 
+Road = Callable[[int], AbstractContextManager[int]]
+"""From the server's port to the one that clients come in by."""
+
 
 @contextmanager
-def sshd(folder: Path, *, within: Sequence[str] = ()) -> Iterator[tuple[list[str], Path]]:
+def sshd(folder: Path, *, road: Road = nullcontext) -> Iterator[tuple[list[str], Path]]:
     """The words of a client that may log in there, the last of them the destination, and the
-    server's log. Both run behind the words ``within``, such as those of a network namespace."""
+    server's log."""
     program = shutil.which("sshd", path=f"{os.environ['PATH']}:/usr/sbin:/sbin")
     assert program
     if os.geteuid() == 0:
@@ -32,14 +35,15 @@ def sshd(folder: Path, *, within: Sequence[str] = ()) -> Iterator[tuple[list[str
         "PasswordAuthentication no\nPermitRootLogin yes\nAllowAgentForwarding yes\n"
     )
     log = folder / "log"
-    words = [*within, program, "-D", "-e", "-f", str(folder / "sshd_config")]
+    words = [program, "-D", "-e", "-f", str(folder / "sshd_config")]
     with log.open("wb") as output:
         daemon = subprocess.Popen(words, stdout=output, stderr=output)
     options = ("BatchMode=yes", "StrictHostKeyChecking=no", f"UserKnownHostsFile={folder}/known")
-    client = [*within, "ssh", "-F", "/dev/null", "-i", str(folder / "user"), "-p", str(port)]
+    client = ["ssh", "-F", "/dev/null", "-i", str(folder / "user")]
     client += [word for option in options for word in ("-o", option)]
     try:
-        yield [*client, f"{getpass.getuser()}@127.0.0.1"], log
+        with road(port) as entrance:
+            yield [*client, "-p", str(entrance), f"{getpass.getuser()}@127.0.0.1"], log
     finally:
         daemon.terminate()
         daemon.wait(PATIENCE)

@@ -5,27 +5,30 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import shutil
 import signal
-import subprocess
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
+import socket
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 import pytest
 
 from tests.agents import short_folder
-from tests.sshd import sshd
+from tests.patience import PATIENCE
+from tests.sshd import Road, sshd
 from tests.terminal.ptys import QUESTION, Screen, open_passphrase, open_review, running
+from tests.terminal.slow_line import slow_line
 from tests.terminal.stage import TUI, Place, wait
 from tests.tui.gates import AGENT, COMMAND, PASSPHRASE, build
 
 pytestmark = pytest.mark.terminal
 
 Client = list[str]
+REVIEWED, SIGN = "What will be signed", "Sign: passphrase of your key"
 TRUE_COLOUR, OF_256 = re.compile(rb"[34]8;2;"), re.compile(rb"[34]8;5;")
-DELAY = "150ms"
-"""Each way."""
+DELAY = 0.15
+"""Seconds, each way."""
 
 
 @pytest.fixture(scope="module")
@@ -40,9 +43,9 @@ def place(made: Path, tmp_path: Path) -> Place:
     return Place.copy_of(made, tmp_path)
 
 
-def served(within: Sequence[str] = ()) -> Iterator[Client]:
+def served(road: Road = nullcontext) -> Iterator[Client]:
     """The words of a client of a server that listens."""
-    with short_folder() as folder, sshd(folder, within=within) as (client, log):
+    with short_folder() as folder, sshd(folder, road=road) as (client, log):
         wait(lambda: b"listening" in log.read_bytes(), what=log.read_text)
         yield client
 
@@ -52,22 +55,10 @@ def client() -> Iterator[Client]:
     yield from served()
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def far_client() -> Iterator[Client]:
-    """The same at the far end of a slow line: in a network of its own."""
-    name = f"loopx-{os.getpid()}"
-    try:
-        for words in (
-            ("ip", "netns", "add", name),
-            ("ip", "-n", name, "link", "set", "lo", "up"),
-            ("tc", "-n", name, "qdisc", "add", "dev", "lo", "root", "netem", "delay", DELAY),
-        ):
-            if shutil.which(words[0]) is None or subprocess.run(words, check=False).returncode:
-                pytest.skip("may not delay a network")
-        yield from served(("ip", "netns", "exec", name))
-    finally:
-        if shutil.which("ip"):
-            subprocess.run(("ip", "netns", "delete", name), check=False, capture_output=True)
+    """The same at the far end of a slow line."""
+    yield from served(lambda port: slow_line(port, DELAY))
 
 
 def over_ssh(
@@ -102,6 +93,15 @@ def alive_in(session: int) -> list[str]:
     return [pid for pid, told in found if told and told[0] != "Z" and int(told[3]) == session]
 
 
+def gave_back(screen: Screen) -> bytes:
+    """Waits until the app has quit and given the terminal back; what it had written."""
+    written = screen.rest()
+    shown, _, after = written.rpartition(b"\x1b[?1049l")
+    assert b"status=0" in after and b" icanon" in after and b" echo " in after
+    assert b"Traceback" not in written
+    return shown
+
+
 @pytest.mark.parametrize(
     ("term", "too_many_colours"),
     [
@@ -121,11 +121,7 @@ def test_it_is_seen_hears_keys_and_gives_the_terminal_back(
         screen.child.send("\x1b")
         screen.sees_no("Review what waits under the cursor")
         screen.child.send("q")
-        written = screen.rest()
-    shown, _, after = written.rpartition(b"\x1b[?1049l")
-    assert b"status=0" in after and b" icanon" in after and b" echo " in after
-    assert not too_many_colours.search(shown)
-    assert b"Traceback" not in written
+        assert not too_many_colours.search(gave_back(screen))
 
 
 @pytest.mark.parametrize("lost", ["client", "server"])
@@ -147,30 +143,64 @@ def test_a_line_that_breaks_at_the_passphrase_decides_nothing_and_leaves_nobody(
     place.must("todo", "add", "The lock is free", "--agent", AGENT)
 
 
-@pytest.mark.root
-def test_over_a_slow_line_no_key_is_lost_and_what_is_typed_blind_decides_nothing(
+def test_a_slow_line_brings_everything_in_order_and_not_before_its_time() -> None:
+    sent = bytes(range(256)) * 1000
+    with (
+        socket.create_server(("127.0.0.1", 0)) as far,
+        slow_line(far.getsockname()[1], DELAY) as port,
+        socket.create_connection(("127.0.0.1", port), PATIENCE) as near,
+    ):
+        there, _ = far.accept()
+        started = time.monotonic()
+        near.sendall(sent)
+        near.shutdown(socket.SHUT_WR)
+        with there, there.makefile("rb") as stream:
+            assert stream.read(1) == sent[:1]
+            waited = time.monotonic() - started
+            assert stream.read() == sent[1:]
+            there.sendall(b"seen")
+        assert near.recv(16) == b"seen"
+    assert waited >= DELAY
+
+
+def test_over_a_slow_line_no_key_is_lost_and_a_decision_is_made(
     far_client: Client, place: Place, record_property: Callable[[str, object], None]
 ) -> None:
-    before = place.journal
     with over_ssh(far_client, place) as screen:
         screen.sees(QUESTION, "live")
         screen.child.send("/")
-        record_property("seconds", wait(lambda: "contains" in screen.text or "/" in screen.text))
         screen.child.send("no such thing")
-        screen.sees("no such thing")
+        record_property("seconds", wait(lambda: "no such thing" in screen.text))
         screen.child.send("\x1b")
         screen.sees_no("no such thing")
-        screen.child.send("dA")
-        screen.sees("What will be signed")
-        screen.child.send("A")
-        screen.quiet(1.0)
-        assert place.journal == before
-        assert "passphrase of your key" not in screen.text
-        screen.child.send("\x1b")
-        screen.sees_no("What will be signed")
         open_review(screen)
         screen.child.send("A")
-        screen.sees("Sign: passphrase of your key")
+        screen.sees(SIGN)
         screen.child.send(f"{PASSPHRASE}\r")
         screen.sees("approved, recorded as #")
+        screen.quiet()
+        screen.child.send("\x1b")
+        screen.sees_no("approved, recorded as #")
+        screen.child.send("q")
+        gave_back(screen)
     place.must("gate", "check", "--action", "publish", "--command", COMMAND)
+
+
+def test_over_a_slow_line_what_is_typed_ahead_decides_nothing(
+    far_client: Client, place: Place
+) -> None:
+    before = place.journal
+    with over_ssh(far_client, place) as screen:
+        screen.child.send("dAA\r")
+        screen.sees("live")
+        screen.quiet()
+        assert SIGN not in screen.text
+        screen.child.send("\x1b")
+        screen.sees_no(REVIEWED)
+        screen.sees(QUESTION)
+        screen.child.send("dA")
+        screen.sees(REVIEWED)
+        screen.child.send("A")
+        screen.quiet()
+        assert SIGN not in screen.text
+        assert place.journal == before
