@@ -16,6 +16,7 @@ from loopx_kernel.errors import UsageError
 from loopx_tui.presentation.story import Story
 
 if TYPE_CHECKING:
+    from loopx_kernel.domain.records import Todo
     from loopx_kernel.domain.records_of_work import Turn
     from loopx_kernel.views.render_plain import TextLine
     from loopx_kernel.workspace import EventRow, Past, Workspace
@@ -40,6 +41,9 @@ class Knowing(Protocol):
 
     def turns(self) -> tuple[Turn, ...]:
         """The last turns that left the state, oldest first."""
+
+    def finished(self, most: int) -> tuple[Todo, ...]:
+        """The last ``most`` todos that left the state, oldest first."""
 
     def report(self) -> tuple[TextLine, ...]:
         """The report on the last seven days, line by line."""
@@ -84,6 +88,10 @@ class Insight:
     def turns(self) -> tuple[Turn, ...]:
         """See ``Knowing``."""
         return tuple(self._opened().history.turns(self._goal_id, TURNS_EARLIER))
+
+    def finished(self, most: int) -> tuple[Todo, ...]:
+        """See ``Knowing``."""
+        return tuple(self._opened().history.finished(self._goal_id, most))
 
     def report(self) -> tuple[TextLine, ...]:
         """See ``Knowing``."""

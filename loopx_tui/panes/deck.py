@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime
 
 from textual.containers import Container, Horizontal, Vertical
@@ -107,6 +107,19 @@ class Deck(Container, Steady):
     def can_hide(self, pane: Pane) -> bool:
         """Whether a pane has a place of its own, and a key that brings it back."""
         return pane in self._panes.values()
+
+    @property
+    def hidden(self) -> tuple[str, ...]:
+        """The ids of the hidden panes."""
+        return tuple(pane.id or "" for pane in self if pane.has_class("-hidden"))
+
+    def hide_all(self, ids: Collection[str]) -> None:
+        """Takes these panes away, unless none would be left."""
+        numbered = list(self._panes.values())
+        if all(pane.id in ids for pane in numbered):
+            return
+        for pane in numbered:
+            self._set_hidden(pane, pane.id in ids)
 
     def show_all(self) -> None:
         """Brings every hidden pane back."""

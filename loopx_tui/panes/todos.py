@@ -23,8 +23,14 @@ class TodosPane(GoalPane):
     EMPTY = strings.NO_TODOS
 
     def of_goal(self, goal: GoalView, scene: Scene, pen: Pen) -> Picture:
+        from loopx_kernel.views.goal import row_of_finished
+
+        story = scene.story
+        here = {row.todo.id for row in goal.todos}
+        finished = (story.finished or ()) if story else ()
+        earlier = (row_of_finished(todo) for todo in finished if todo.id not in here)
         # A filter is for finding any of them.
-        rows = todos.rows(goal, pen, None if self.rows.needle else LIMIT)
+        rows = todos.rows(goal, pen, None if self.rows.needle else LIMIT, earlier)
         return Picture(
             todos.heading(goal, pen), rows, more=len(goal.todos) + goal.earlier - len(rows)
         )

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from loopx_kernel.domain.records import Todo
     from loopx_kernel.domain.records_of_work import Turn
     from loopx_kernel.domain.state import GoalState
     from loopx_kernel.views.render_plain import TextLine
@@ -17,9 +18,9 @@ if TYPE_CHECKING:
 class Story:
     """One goal at one moment. ``events`` are its last lines, oldest first.
 
-    ``versions``, ``report`` and ``earlier``, the turns that left the state, oldest first, are
-    ``None`` until they were read; they are read when they are looked at. ``problem`` says what
-    could not be read.
+    ``versions``, ``report`` and what left the state, oldest first, ``earlier`` the turns and
+    ``finished`` the todos, are ``None`` until they were read; they are read when they are looked
+    at. ``problem`` says what could not be read.
     """
 
     state: GoalState
@@ -27,15 +28,23 @@ class Story:
     versions: tuple[Version, ...] | None = None
     report: tuple[TextLine, ...] | None = None
     earlier: tuple[Turn, ...] | None = None
+    finished: tuple[Todo, ...] | None = None
     problem: str = ""
 
     def keeping(self, before: Story | None) -> Story:
-        """With what was read of the goal before, and the turns that left the state since."""
+        """With what was read of the goal before, and what left the state since."""
         if before is None:
             return self
-        left = [one for one in before.state.turns.values() if one.id not in self.state.turns]
-        earlier = None if before.earlier is None else (*before.earlier, *left)
-        return replace(self, versions=before.versions, report=before.report, earlier=earlier)
+        turns = [one for one in before.state.turns.values() if one.id not in self.state.turns]
+        todos = [before.state.todos[ref] for ref in before.state.recent]
+        left = [one for one in todos if one.id not in self.state.todos]
+        return replace(
+            self,
+            versions=before.versions,
+            report=before.report,
+            earlier=None if before.earlier is None else (*before.earlier, *turns),
+            finished=None if before.finished is None else (*before.finished, *left),
+        )
 
     @property
     def has_versions(self) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from loopx_tui.commands import Situation
 from loopx_tui.presentation.events import object_of
 from loopx_tui.presentation.facts import Subject
+from loopx_tui.presentation.finding import NAMED
 from loopx_tui.presentation.scene import Scene
 
 if TYPE_CHECKING:
@@ -38,9 +39,20 @@ def subject_of(pane: str, key: str | None, scene: Scene) -> Subject | None:
     goal_id = scene.goal_id or ""
     if pane == "changes":
         return _of_change(key or "", goal_id)
+    if pane == "todos" and key and _has_left(key, scene):
+        return Subject(NAMED, goal_id, key)
     if pane in _KINDS:
         return Subject(_KINDS[pane], goal_id, key) if goal_id and key else None
     return Subject("goal", goal_id, goal_id) if goal_id and pane not in _OF_NOTHING else None
+
+
+def _has_left(todo_id: str, scene: Scene) -> bool:
+    """Whether a todo finished so long ago that only the journal knows it."""
+    finished = (scene.story.finished or ()) if scene.story else ()
+    here = scene.goal.todos if scene.goal else ()
+    return any(todo.id == todo_id for todo in finished) and all(
+        row.todo.id != todo_id for row in here
+    )
 
 
 def _of_change(key: str, goal_id: str) -> Subject | None:

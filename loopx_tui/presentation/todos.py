@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from loopx_kernel.text import safe
@@ -77,9 +78,12 @@ def heading(view: GoalView, pen: Pen) -> Heading:
     return Heading(strings.TODOS, safe(view.goal_id), tuple(figure))
 
 
-def rows(view: GoalView, pen: Pen, most: int | None = None) -> list[Row]:
-    """What is open first, by state; then what is finished, the newest on top; at most ``most``."""
-    return [_row(row, pen) for row in sorted(view.todos, key=_place)[:most]]
+def rows(
+    view: GoalView, pen: Pen, most: int | None = None, earlier: Iterable[TodoRow] = ()
+) -> list[Row]:
+    """What is open first, by state; then what is finished, the newest on top, and last what
+    finished ``earlier`` than anything in the view; at most ``most``."""
+    return [_row(row, pen) for row in sorted((*view.todos, *earlier), key=_place)[:most]]
 
 
 def waits_for(todo: Todo) -> str:

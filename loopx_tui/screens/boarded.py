@@ -141,6 +141,13 @@ class BoardScreen(ActingScreen):
             if one.id in live
         ]
 
+    def keys_changed(self) -> None:
+        """The person's keys are others now, here and on the screens above."""
+        self._footer.redraw()
+        over = above(self)
+        if isinstance(over, BoardScreen):
+            over.keys_changed()
+
     # The clock
 
     @property

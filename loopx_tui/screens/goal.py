@@ -33,6 +33,8 @@ from loopx_tui.widgets.rows import Rows
 
 EVENTS_STEP: Final = 500
 EVENTS_MOST: Final = 2000
+FINISHED_STEP: Final = 500
+FINISHED_MOST: Final = 2000
 _SETTLE_SECONDS: Final = 0.15
 """How long the cursor rests on a row before the ledger is asked about it."""
 
@@ -83,6 +85,7 @@ class GoalScreen(BoardScreen, Following):
         self._read: object = None
         self._reading = False
         self._events = EVENTS_STEP
+        self._finished = 0
         self._turns = 0
         self.part: float | None = None
         """How much was read of what takes long; ``None`` while nothing does."""
@@ -126,7 +129,7 @@ class GoalScreen(BoardScreen, Following):
         goal, front = self.scene.goal, self.board.front.id
         # A report is of the moment at which its tab was turned to.
         head = "" if goal is None or front == "report" else goal.head
-        self._wanted = (head, front, self._turns, self._events)
+        self._wanted = (head, front, self._turns, self._events, self._finished)
         if self._wanted != self._read and not self._reading:
             self._reading = True
             self._read_on()
@@ -154,6 +157,8 @@ class GoalScreen(BoardScreen, Following):
                 return replace(story, versions=self._knowing.versions())
             if front == "turns" and story.earlier is None:
                 return replace(story, earlier=self._knowing.turns())
+            if front == "todos" and len(story.finished or ()) < self._finished:
+                return replace(story, finished=self._knowing.finished(self._finished))
             if front == "report":
                 return replace(story, report=self._knowing.report())
         except LoopxError as error:
@@ -196,9 +201,17 @@ class GoalScreen(BoardScreen, Following):
             return
         self._look_beside()
         last = rows.shown[-1].key if rows.shown else None
-        if self.board.front.id == "journal" and event.key == last and not rows.needle:
+        if event.key == last and not rows.needle:
+            self._page_on()
+
+    def _page_on(self) -> None:
+        """The end of a list brings what came before."""
+        goal, front = self.scene.goal, self.board.front.id
+        if front == "journal":
             self._events = min(self._events + EVENTS_STEP, EVENTS_MOST)
-            self.want()
+        elif front == "todos" and goal is not None and self._finished < goal.earlier:
+            self._finished = min(self._finished + FINISHED_STEP, FINISHED_MOST, goal.earlier)
+        self.want()
 
     @work(exclusive=True, group="beside")
     async def _look_beside(self) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
 from typing import ClassVar
 
 from textual import on
@@ -14,7 +16,7 @@ from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
-from loopx_tui import strings
+from loopx_tui import preferences, strings
 from loopx_tui.commands import bindings_for
 from loopx_tui.flags import Flag
 from loopx_tui.kept import Kept
@@ -40,9 +42,9 @@ from loopx_tui.widgets.rows import Rows
 class MainScreen(ArrivingScreen):
     """Draws the last snapshot, from the selected goal's point of view.
 
-    It keeps no state but the selection, the filters and which pane is in front.
-    ``select`` is told the goal whose events are wanted; ``clock`` gives the
-    present moment, UTC and aware.
+    It keeps no state but the selection, the filters and which panes are in front or hidden.
+    ``select`` is told the goal whose events are wanted; ``clock`` gives the present moment, UTC
+    and aware; ``keep`` is the folder in which hidden panes are remembered, ``None`` for nowhere.
     """
 
     AUTO_FOCUS = "#needs PaneRows"
@@ -59,6 +61,7 @@ class MainScreen(ArrivingScreen):
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
         ascii_only: bool = False,
         kept: Kept | None = None,
+        keep: Path | None = None,
     ) -> None:
         super().__init__(place, id="main", clock=clock, ascii_only=ascii_only)
         self.make_bar = self.bar
@@ -67,6 +70,7 @@ class MainScreen(ArrivingScreen):
         self._kept.on_change = self.redraw_header
         self._mode: str = "start"
         self._observed: datetime | None = None
+        self._keep = keep
         self.welcome = Welcome(id="missing")
 
     def make_deck(self) -> Board:
@@ -80,6 +84,30 @@ class MainScreen(ArrivingScreen):
         yield self.welcome
         yield Static(id="tiny")
         yield self._footer
+
+    # Hidden panes
+
+    def on_mount(self) -> None:
+        self.board.hide_all(preferences.hidden(self._keep))
+        if self.board.hidden:
+            shown = (pane for pane in self.board if pane.id not in self.board.hidden)
+            next(shown).rows.focus()
+
+    def action_pane(self, number: int) -> None:
+        self._remembering(partial(super().action_pane, number))
+
+    def action_hide(self) -> None:
+        self._remembering(super().action_hide)
+
+    def action_show_all(self) -> None:
+        self._remembering(super().action_show_all)
+
+    def _remembering(self, act: Callable[[], None]) -> None:
+        """Keeps which panes are hidden, where that is another now."""
+        before = self.board.hidden
+        act()
+        if self.board.hidden != before:
+            preferences.keep_hidden(self._keep, self.board.hidden)
 
     # What the feed says
 
@@ -117,10 +145,9 @@ class MainScreen(ArrivingScreen):
         return self._mode != "start" and not loading
 
     def keys_changed(self) -> None:
-        """The person's keys are others now."""
         if self.told is not None:
             self.welcome_or_panes(self.told)
-        self._footer.redraw()
+        super().keys_changed()
 
     def fly(self, flag: Flag) -> None:
         """Shows in the header what the person calls this workspace."""

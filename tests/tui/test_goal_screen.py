@@ -5,16 +5,20 @@ from __future__ import annotations
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import pytest
+from loopx_kernel.domain.records import Todo
 from loopx_kernel.errors import Storage
 from textual.pilot import Pilot
 
 from loopx_tui.app import LoopxApp
 from loopx_tui.feed import Told
 from loopx_tui.insight import Patience
+from loopx_tui.presentation.facts import Subject
+from loopx_tui.presentation.finding import NAMED
 from loopx_tui.presentation.story import Story
 from loopx_tui.screens.detail import DetailScreen
 from loopx_tui.screens.goal import GoalScreen
@@ -176,6 +180,33 @@ async def test_the_end_of_the_lines_brings_earlier_ones() -> None:
         long = screen._knowing = Long()
         await pilot.press("7", "end")
         await until(pilot, lambda: "now 1000" in long.asked)
+
+
+async def test_the_end_of_the_todos_brings_those_that_left_the_state_and_they_open() -> None:
+    old = [fixtures.todo(900 + n, f"Old work {n}", status="done", seq=n) for n in range(1, 4)]
+
+    class Long(stories.StillKnowing):
+        def finished(self, most: int) -> tuple[Todo, ...]:
+            self.asked.append(f"finished {most}")
+            return tuple(old[-most:])
+
+    views = fixtures.goals()
+    views[0] = fixtures.view(stories.state().model_copy(update={"left": {"done": 3}}))
+    async with opened(fixtures.told(views)) as (app, screen, pilot):
+        long = screen._knowing = Long()
+        assert shows(app, "… 3 more") and not shows(app, "Old work")
+        await pilot.press("end")
+        await until(pilot, lambda: shows(app, "Old work 1") and not shows(app, "more"))
+        assert [one for one in long.asked if one.startswith("finished")] == ["finished 3"]
+        await pilot.press("end", "enter")
+        await until(pilot, lambda: isinstance(app.screen, DetailScreen))
+        assert app.screen.subject == Subject(NAMED, "dark-mode", "T901")
+        await pilot.press("escape")
+        await until(pilot, lambda: app.screen is screen)
+        views[0] = replace(views[0], head="ab" * 32)
+        feed(app).tell(fixtures.told(views))
+        await pilot.pause()
+        assert shows(app, "Old work 1") and long.asked.count("finished 3") == 1
 
 
 async def test_the_panes_of_completion_and_quota_open_their_tabs() -> None:

@@ -23,13 +23,15 @@ from loopx_tui.personal import PersonalApp
 from loopx_tui.presentation.header import Place, header
 from loopx_tui.presentation.pen import Pen
 from loopx_tui.screens.form import FormScreen
+from loopx_tui.screens.goal import GoalScreen
+from loopx_tui.screens.history import HistoryScreen
 from loopx_tui.screens.review import ReviewScreen
 from loopx_tui.theme_files import choose
 from loopx_tui.themes import DEFAULT
 from loopx_tui.told import OwnFiles, Snapshot
 from loopx_tui.watching import Change
 from tests.patience import PATIENCE
-from tests.tui import fixtures
+from tests.tui import fixtures, stories
 from tests.tui.gates import until
 from tests.tui.test_themes import write
 
@@ -133,6 +135,40 @@ async def test_a_spoilt_preference_is_the_default(home: Path, content: bytes) ->
         assert app.theme_variables["background"] == DEFAULT.background
 
 
+# Panes
+
+
+async def test_hidden_panes_stay_hidden_at_the_next_start(home: Path) -> None:
+    async with running() as (app, pilot):
+        await pilot.press("6", "minus", "7", "minus", "2", "minus")
+        assert app.main.board.hidden == ("needs", "leases", "sources")
+    async with running(demo=True) as (app, pilot):
+        assert app.main.board.hidden == ()
+        await pilot.press("9", "minus")
+    async with running() as (app, pilot):
+        assert app.main.board.hidden == ("needs", "leases", "sources")
+        assert not app.main.query_one("#pair").region.area
+        assert app.main.board.focused is not None
+        await pilot.press("6", "2")
+    async with running() as (app, pilot):
+        assert app.main.board.hidden == ("sources",)
+        await pilot.press("plus")
+    async with running() as (app, _):
+        assert app.main.board.hidden == ()
+
+
+EVERY_PANE = b"goals needs todos beat completion leases sources quota events"
+
+
+@pytest.mark.parametrize("content", [b"", b"\xff", b"nope ../alerts alerts\n", EVERY_PANE])
+async def test_no_preference_hides_what_no_key_brings_back(home: Path, content: bytes) -> None:
+    folder = preferences.state_folder()
+    folder.mkdir(parents=True)
+    (folder / "hidden").write_bytes(content)
+    async with running() as (app, _):
+        assert app.main.board.hidden == ()
+
+
 # Keys
 
 
@@ -145,6 +181,21 @@ async def test_keys_are_live_as_they_are_saved_and_stand_in_the_footer(own: Path
         assert "ctrl+p is both" in said(app)
         await pilot.press("f10")
         assert app._exit
+
+
+async def test_new_keys_stand_in_the_footer_of_a_goals_screens_at_once(own: Path) -> None:
+    app = stories.app()
+    async with app.run_test(size=(120, 36)) as pilot:
+        await until(pilot, lambda: app.main.settled)
+        await pilot.press("1", "enter", "H")
+        await until(pilot, lambda: isinstance(app.screen, HistoryScreen))
+        below = app.screen_stack[-2]
+        (own / "keys.yaml").write_text("goal.close: f9\n")
+        await saved(app, pilot, own / "keys.yaml")
+        for screen in (app.screen, below):
+            assert isinstance(screen, GoalScreen)
+            footer = "".join(cell.text for cell in screen._footer._drawn)
+            assert "f9 leave" in footer
 
 
 async def test_keys_of_dialogs_are_the_persons_too(own: Path) -> None:
