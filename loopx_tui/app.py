@@ -116,6 +116,7 @@ class LoopxApp(PersonalApp):
             clock=self._clock,
             ascii_only=self.options.ascii_only,
             kept=self.kept,
+            keep=self.keep,
         )
 
     def on_mount(self) -> None:
@@ -271,8 +272,10 @@ def _place(options: Options) -> Place:
     import getpass
     import platform
 
+    from loopx_tui.demo.place import OWNER
+
     try:
-        who = f"{getpass.getuser()}@{platform.node().partition('.')[0]}"
+        who = OWNER if options.demo else f"{getpass.getuser()}@{platform.node().partition('.')[0]}"
     except (OSError, KeyError):
         who = ""
     path, home = str(options.path), str(Path.home())

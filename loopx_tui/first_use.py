@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from loopx_kernel.errors import LoopxError
 from loopx_kernel.text import safe
@@ -70,13 +70,14 @@ class Connecting:
         from loopx_kernel.workspace.connecting import user_name
 
         offered = await asyncio.to_thread(_offered, user_name())
-        usable = next((ref for ref, _, problem in offered if not problem), "")
+        usable = next((offer.ref for offer in offered if offer.is_safe), "")
         values = {"owner": user_name(), "key": usable}
         folder = safe(self._root.name or str(self._root))
 
+        of = {offer.ref: offer for offer in offered}
+
         def problem(given: Any) -> str:
-            found = next((why for ref, _, why in offered if ref == given["key"]), "")
-            return found if given["key"] else words.CHOOSE_KEY
+            return of[given["key"]].problem if given["key"] else words.CHOOSE_KEY
 
         note = ""
         while True:
@@ -84,7 +85,7 @@ class Connecting:
                 words.CONNECT.format(folder=folder),
                 FIELDS,
                 values,
-                {"key": [(ref, text) for ref, text, _ in offered]},
+                {"key": [(offer.ref, offer.text) for offer in offered]},
                 note=note,
                 problem=problem,
                 lines=[Line(words.CONNECT_TEXT.format(folder=safe(str(self._root))))],
@@ -93,7 +94,7 @@ class Connecting:
             if typed is None:
                 return None
             try:
-                return await asyncio.to_thread(_checked, typed)
+                return await asyncio.to_thread(_checked, typed["owner"], of[typed["key"]])
             except LoopxError as error:
                 values, note = typed, explain(error)
 
@@ -168,38 +169,62 @@ FIELDS = (
 )
 
 
-def _offered(owner: str) -> list[tuple[str, str, str]]:
-    """Keys to choose from: an id, what it is, and why it cannot be used, empty if it can."""
-    from loopx_kernel.workspace.keys import prospect
-    from loopx_kernel.workspace.person import candidate_keys, default_key, look_at_key
+class _Offer(NamedTuple):
+    """A key to choose: an id, what it is, why it cannot be used, and how it would be enrolled;
+    ``key`` is ``None`` for a new one."""
 
-    rows = []
-    for path in candidate_keys(None):
-        choice = prospect(look_at_key(path), owner, unattended=False, confirmed=False)
-        told = words.OWN_KEY.format(
-            path=shown.at_home(path), level=choice.level, fingerprint=choice.fingerprint
-        )
-        problem = words.KEY_UNUSABLE.format(why=choice.problem) if not choice.usable else ""
-        rows.append((str(path), safe(told), safe(problem)))
+    ref: str
+    text: str
+    problem: str = ""
+    key: KeyChoice | None = None
+
+    @property
+    def is_safe(self) -> bool:
+        """Whether it can be proposed: nobody can tell whether an agent asks its owner."""
+        return not self.problem and (self.key is None or self.key.asks != "agent")
+
+
+def _offered(owner: str) -> list[_Offer]:
+    from loopx_kernel.workspace.keys import prospects
+    from loopx_kernel.workspace.person import default_key
+
+    offers = [_own(choice) for choice in prospects(owner)]
     if not default_key().exists():
-        rows += [(NEW, words.NEW_KEY, ""), (NEW_OPEN, words.NEW_OPEN_KEY, "")]
-    return rows
+        offers += [_Offer(NEW, words.NEW_KEY), _Offer(NEW_OPEN, words.NEW_OPEN_KEY)]
+    return offers
 
 
-def _checked(values: dict[str, str]) -> Wish:
+def _own(key: KeyChoice) -> _Offer:
+    told = words.OWN_KEY
+    if key.in_agent:
+        told = words.TOUCHED_KEY if key.asks == "touch" else words.AGENT_KEY
+    text = told.format(
+        path=shown.at_home(key.path),
+        level=key.level,
+        fingerprint=key.fingerprint,
+        comment=key.public_line.partition(" ")[2].partition(" ")[2],
+    )
+    problem = "" if key.usable else words.KEY_UNUSABLE.format(why=key.problem)
+    ref = key.fingerprint if key.in_agent else str(key.path)
+    return _Offer(ref, safe(text), safe(problem), key)
+
+
+def _checked(owner: str, offer: _Offer) -> Wish:
     from loopx_kernel.workspace.connecting import Wish, check
+    from loopx_kernel.workspace.person import KeyFile
 
-    chosen = values["key"]
-    new = chosen in (NEW, NEW_OPEN)
+    key = offer.key
+    in_agent = key is not None and key.in_agent
     return check(
         Wish(
-            owner=values["owner"].strip(),
-            key=None if new else Path(chosen),
-            new_key=new,
-            passphrase=chosen != NEW_OPEN,
-            unattended=chosen == NEW_OPEN,
-            confirmed=False,
+            owner=owner.strip(),
+            key=None if key is None or in_agent else key.path,
+            new_key=key is None,
+            passphrase=offer.ref != NEW_OPEN,
+            unattended=offer.ref == NEW_OPEN,
+            confirmed=key is not None and key.confirmed,
             replaces=False,
+            file=KeyFile(key.path, key.fingerprint, key.public_line) if key and in_agent else None,
         )
     )
 

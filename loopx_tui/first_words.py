@@ -30,8 +30,12 @@ CONNECT_TEXT: Final = (
 OWNER_LABEL: Final = "your name here"
 OWNER_HINT: Final = "Letters, digits, dots, dashes and @."
 KEY_LABEL: Final = "your key"
-KEY_HINT: Final = "Space chooses. A hardware key, or one in ssh-agent: loopx connect --help"
+KEY_HINT: Final = "Space chooses. A hardware key is offered once ssh-agent holds it: ssh-add"
 OWN_KEY: Final = "your key {path} ({level}) {fingerprint}"
+TOUCHED_KEY: Final = "your hardware key {comment} ({level}): touched each time {fingerprint}"
+AGENT_KEY: Final = (
+    "{comment} in ssh-agent ({level}), if it asks you each time (ssh-add -c) {fingerprint}"
+)
 KEY_UNUSABLE: Final = "not to be used: {why}"
 NEW_KEY: Final = "a new key with a passphrase, for LoopX alone (recommended)"
 NEW_OPEN_KEY: Final = "a new key without one: any program of yours could decide (software)"

@@ -80,6 +80,18 @@ NOTIFY_FAILED: Final = "Your notify.command did not work: {why}"
 # A workspace that looks like what it is
 FLAG_WRONG: Final = "config.yaml: workspaces: {why}; it is left out"
 
+# Under what a decision is made
+AGO: Final = "{age} ago"
+JUST_NOW: Final = "just now"
+READ_AT: Final = "Read {age}, at {time}: {fresh}; {covered}, {complete}"
+FRESHNESS: Final = {True: "every source is fresh", False: "not every source is fresh"}
+COVERED: Final = {
+    "goal": "{read}/{all} goal covered",
+    "workspace": "{read}/{all} goals of the workspace covered",
+    "global": "{read}/{all} workspaces covered",
+}
+COMPLETENESS: Final = {True: "nothing is missing", False: "something is missing"}
+
 # Deciding
 KEYS_WAIT: Final = "Decisions open when this has stood still for a moment"
 AN_AGENT: Final = "LOOPX_AGENT is set ({agent}): only a person decides, in a shell of their own"

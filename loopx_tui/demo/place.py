@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 PREFIX = "loopx-demo-"
+OWNER = "demo-owner"
+"""Who decides in the demo, whoever sits at it."""
 _KEPT = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR", "PYTHONPATH", "VIRTUAL_ENV", "TZ")
 
 

@@ -32,15 +32,18 @@ LEASE_LEFT_SECONDS = 10
 
 
 class Shot(NamedTuple):
-    """One picture: its name, what it shows, in which size and colours."""
+    """One picture: its name, what it shows, in which size and colours; ``elsewhere`` it is of a
+    folder without a workspace."""
 
     name: str
     view: str
     size: tuple[int, int]
     theme: str
+    elsewhere: bool = False
 
 
 SHOTS = (
+    Shot("welcome", "overview", (100, 26), "dark", elsewhere=True),
     Shot("overview-dark", "overview", (120, 36), "dark"),
     Shot("overview-light", "overview", (120, 36), "light"),
     Shot("review", "review", (120, 36), "dark"),
@@ -49,6 +52,11 @@ SHOTS = (
     Shot("medium-80x24", "overview", (80, 24), "dark"),
     Shot("narrow-46x19", "overview", (46, 19), "dark"),
 )
+SPOILT = (
+    Shot("doctor", "doctor", (120, 30), "dark"),
+    Shot("quarantine", "quarantine", (120, 30), "dark"),
+)
+"""Pictures of a workspace in which something was spoilt."""
 
 
 def main(arguments: list[str]) -> int:
@@ -63,9 +71,11 @@ def main(arguments: list[str]) -> int:
             _say("letting the workers work")
             _await(place, _is_rich)
             os.environ.update(place.screen_variables() | {"HOME": str(place.home)})
-            for shot in SHOTS:
+            for shot in (*SHOTS, *SPOILT):
                 _say(f"drawing {shot.name}")
                 _await(place, _is_lively)
+                if shot in SPOILT:
+                    _spoil(place)
                 (folder / f"{shot.name}.svg").write_text(_draw(place, shot), encoding="utf-8")
     except (DemoError, TimeoutError) as error:
         _say(str(error))
@@ -117,6 +127,15 @@ def _is_lively(states: States) -> bool:
     )
 
 
+def _spoil(place: Place) -> None:
+    """A writer that is stopped in the middle of a line, and a lease file edited by hand."""
+    runtime = place.repo / ".loopx" / "runtime"
+    with (runtime / GOALS[0] / "events.jsonl").open("ab") as journal:
+        journal.write(b'{"event_id":"01K5Q0","goal_id":"dark-mo')
+    lease = max((runtime / LEFT_OPEN / "task-leases").glob("*.json"))
+    lease.write_text('{"owner": "me"}\n', encoding="utf-8")
+
+
 class _Still:
     """A feed that says nothing after its first complete reading: a picture shows one moment."""
 
@@ -145,7 +164,7 @@ def _is_complete(told: Snapshot | OwnFiles) -> bool:
     if not isinstance(told, Snapshot):
         return False
     view = told.told.view
-    loading = view is None or any(goal.reason == NOT_LOADED for goal in view.unread)
+    loading = view is not None and any(goal.reason == NOT_LOADED for goal in view.unread)
     return told.mode != "start" and not loading
 
 
@@ -155,11 +174,13 @@ def _draw(place: Place, shot: Shot) -> str:
     from loopx_tui.presentation.header import Place as Heading
     from loopx_tui.shot import picture
 
+    folder = place.top / "new-project" if shot.elsewhere else place.repo
+    folder.mkdir(exist_ok=True)
     app = LoopxApp(
-        Options(place.repo, goal_id=GOALS[0], theme=shot.theme, demo=True),
-        feed=_Still(Feed(place.repo, goal_id=GOALS[0], read_only=False)),
+        Options(folder, goal_id=GOALS[0], theme=shot.theme, demo=not shot.elsewhere),
+        feed=_Still(Feed(folder, goal_id=GOALS[0], read_only=False)),
         # A picture travels: it names the folder, not whose machine it was made on.
-        place=Heading(place.repo.name, demo=True),
+        place=Heading(folder.name, demo=not shot.elsewhere),
     )
     return asyncio.run(picture(app, shot.view, shot.size))
 

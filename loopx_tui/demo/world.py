@@ -12,7 +12,7 @@ from textwrap import dedent
 
 from loopx_tui.demo import jobs, repo
 from loopx_tui.demo.command import Loopx
-from loopx_tui.demo.place import DemoError, Place
+from loopx_tui.demo.place import OWNER, DemoError, Place
 
 AGENTS = ("claude-code", "codex", "gemini-cli")
 FIRST_TODOS = {"dark-mode": 3, "fix-checkout": 2, "docs-refresh": 2}
@@ -100,7 +100,7 @@ def build(place: Place, speed: float, report: Callable[[str], None]) -> None:
     repo.make(place)
     report("making a throw-away key and the workspace")
     owner = Loopx(place)
-    connect = ("connect", "--owner", "demo-owner", "--new-key", "--no-passphrase")
+    connect = ("connect", "--owner", OWNER, "--new-key", "--no-passphrase")
     owner.must(*connect, "--allow-unattended")
     for agent in AGENTS:
         owner.must("agent", "add", agent)

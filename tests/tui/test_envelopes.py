@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from loopx_kernel.domain.records import SourceHost as Host
+from loopx_kernel.views.envelope import Coverage, ledger_row, seal
 from loopx_kernel.views.workspace import Unread
 from textual.screen import Screen
 
@@ -17,6 +18,7 @@ from loopx_tui import screens as package
 from loopx_tui.cases.table import CASES
 from loopx_tui.desk import Desk
 from loopx_tui.presentation import alerts, header
+from loopx_tui.presentation.packet import as_of
 from loopx_tui.presentation.pen import Pen
 from loopx_tui.presentation.review import review
 from loopx_tui.screens.acting import ActingScreen
@@ -30,7 +32,7 @@ from loopx_tui.screens.palette import ActionList
 from loopx_tui.screens.review import ReviewScreen
 from loopx_tui.screens.steady import SteadyScreen
 from tests.tui import fixtures
-from tests.tui.test_case_screens import GOAL, StillLedger
+from tests.tui.still import GOAL, StillLedger
 
 ABOUT = {
     "gate": "G4",
@@ -55,14 +57,34 @@ def test_every_review_says_how_old_and_complete_it_is_before_anything_else(
     values = CASES[name].begin(look.matter)
     lines = review(CASES[name], look, values, width)
 
-    assert lines[0].text.startswith("projection: observed_at=2026-09-16T22:41:07")
-    whole = ("coverage=1/1 scope=goal", "coverage=4/4 scope=workspace")
-    assert lines[0].text.endswith(whole)
+    read = "Read just now, at 2026-09-16 22:41:07 UTC: not every source is fresh; "
+    assert lines[0].style == "stale" and lines[0].text in (
+        f"{read}1/1 goal covered, something is missing",
+        f"{read}4/4 goals of the workspace covered, something is missing",
+    )
     stale = next(n for n, line in enumerate(lines) if line.text.startswith("▲ stale sources"))
     question = lines.index(next(filter(None, CASES[name].show(look.matter, values, width)))[0])
     assert stale < question
     again = desk.look()
     assert again.rest is look.rest
+
+
+def test_an_old_reading_says_its_age_and_a_whole_and_fresh_one_is_quiet() -> None:
+    ledger = ledger_row(fixtures.ago(minutes=5), fixtures.NOW, ())
+    line = as_of(
+        seal(
+            "packet",
+            observed_at=fixtures.ago(minutes=5),
+            served_at=fixtures.NOW,
+            sources=[ledger],
+            coverage=Coverage("global", 3, 3),
+        )
+    )
+    assert line == (
+        "Read 5m ago, at 2026-09-16 22:36:07 UTC: every source is fresh; "
+        "3/3 workspaces covered, nothing is missing",
+        "text-dim",
+    )
 
 
 def test_whatever_the_envelope_alerts_of_stands_in_the_first_pane() -> None:

@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from loopx_kernel.trust.keys import load_private
 from loopx_kernel.workspace import Workspace
+from loopx_kernel.workspace.keys import prospects
 from loopx_kernel.workspace.listed import add, listed
-from loopx_kernel.workspace.person import default_key, generate_key
+from loopx_kernel.workspace.person import config_file, default_key, generate_key
 from textual.pilot import Pilot
 from textual.widgets import Input, Static, TextArea
 
@@ -25,6 +27,8 @@ from loopx_tui.screens.passphrase import NewPassphrase, PassphraseScreen, SignSc
 from loopx_tui.screens.places import PlacesScreen
 from loopx_tui.screens.review import ReviewScreen
 from loopx_tui.widgets.choice_list import ChoiceList
+from tests.agents import FakeAgent
+from tests.hardware import ED25519, SoftHardwareKey
 from tests.patience import PATIENCE
 from tests.tui.gates import build, until
 
@@ -216,6 +220,48 @@ async def test_a_key_without_a_passphrase_says_what_that_means(folder: Path) -> 
         await top(app, pilot, Notice)
     (owner,) = Workspace.open(folder).owners.list()
     assert (owner.level, owner.allow_unattended) == ("software", True)
+
+
+@pytest.mark.parametrize("kind", ["hardware", "confirmed"])
+async def test_a_key_in_ssh_agent_is_offered_for_the_first_enrolment(
+    folder: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    signer: Any = SoftHardwareKey(ED25519)
+    if kind == "confirmed":
+        generate_key(folder.parent / "held", "held@test", None)
+        signer = load_private(folder.parent / "held", None)
+    with FakeAgent(signer).listening() as socket:
+        monkeypatch.setenv("SSH_AUTH_SOCK", str(socket))
+        async with running(folder) as (app, pilot):
+            form = await _owner_form(app, pilot)
+            first = {"hardware": signer.public.fingerprint, "confirmed": "new"}[kind]
+            assert form.widgets["key"].chosen == [first]
+            await choose(form, signer.public.fingerprint)
+            await pilot.press("ctrl+o")
+            await top(app, pilot, SignScreen)
+            assert signer.public.fingerprint in text(app)
+            assert Workspace.open(folder).owners.list() == ()
+            await sign(app, pilot)
+            await top(app, pilot, Notice)
+        (choice,) = Workspace.open(folder).keys.choices()
+    (owner,) = Workspace.open(folder).owners.list()
+    assert owner.level == {"hardware": "presence", "confirmed": "confirmed"}[kind]
+    assert choice.usable and choice.in_agent and not config_file().exists()
+
+
+async def test_a_key_that_is_named_stands_alone(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    named = generate_key(folder.parent / "named", "named", SECRET.encode())
+    with FakeAgent(SoftHardwareKey(ED25519)).listening() as socket:
+        monkeypatch.setenv("SSH_AUTH_SOCK", str(socket))
+        monkeypatch.setenv("LOOPX_KEY", str(named.path))
+        (choice,) = prospects("huang")
+    assert (choice.fingerprint, choice.level, choice.usable) == (
+        named.fingerprint,
+        "passphrase",
+        True,
+    )
 
 
 async def test_what_cannot_be_used_is_said_in_the_form_and_nothing_is_made(

@@ -28,7 +28,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What the person asked for: whose key, which, and how it may be used."""
+    """What the person asked for: whose key, which, and how it may be used.
+
+    ``key`` names its file; ``file`` is the key once it was looked at, or one that only ssh-agent
+    tells of.
+    """
 
     owner: str
     key: Path | None
@@ -77,8 +81,11 @@ def begin(
 
 
 def finish(begun: Begun, wish: Wish) -> None:
-    """Notes the key and the workspace in the person's own folder, once it has an owner."""
-    remember_key(wish.file.path if wish.file else default_key())
+    """Notes the key and the workspace in the person's own folder, once it has an owner. A key
+    that only ssh-agent tells of is found there."""
+    path = wish.file.path if wish.file else default_key()
+    if not (begun.key.in_agent and begun.key.path == path):
+        remember_key(path)
     note(begun.workspace)
 
 
@@ -127,7 +134,10 @@ def check(wish: Wish) -> Wish:
 
 def _with_own_key(wish: Wish) -> Wish:
     """The wish with the person's key looked at, or with a new one where they have none."""
-    files = [look_at_key(path) for path in candidate_keys(wish.key)]
+    if wish.file is not None:
+        files = [wish.file]
+    else:
+        files = [look_at_key(path) for path in candidate_keys(wish.key)]
     if not files and not wish.confirmed:
         return replace(wish, new_key=True)
     if not files:

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from loopx_kernel.domain.event import Level
-from loopx_kernel.domain.levels import level_of_key
+from loopx_kernel.domain.levels import is_hardware, level_of_key
 from loopx_kernel.domain.roster_state import Owner
 from loopx_kernel.errors import Denied
 from loopx_kernel.workspace.core import Core
@@ -128,9 +128,9 @@ class Keys:
             narrowing = self._core.house.narrowing
         held = held_by_agent()
         files = [look_at_key(path) for path in candidate_keys(explicit)]
-        if not is_named(explicit):
-            files += _held_alone(files, owners, held)
         of = {owner.fingerprint: owner for owner in owners}
+        if not is_named(explicit):
+            files += [file for file in _held_alone(files, held) if file.fingerprint in of]
         choices = tuple(_choice(file, of.get(file.fingerprint), held) for file in files)
         return tuple(_narrowed(choice, narrowing) for choice in choices)
 
@@ -192,6 +192,21 @@ def prospect(key: KeyFile, owner: str, *, unattended: bool, confirmed: bool) -> 
     return _choice(key, enrolled, held_by_agent())
 
 
+def prospects(owner: str) -> tuple[KeyChoice, ...]:
+    """The choice that each key of the person would be once it is enrolled: the one named in
+    ``$LOOPX_KEY``, else those of their own folder, opened with their passphrase, and those in
+    ssh-agent, which asks for a touch or to be confirmed at each use. Asks nobody."""
+    files = [look_at_key(path) for path in candidate_keys(None)]
+    held = list(_held_alone(files, held_by_agent())) if not is_named(None) else []
+    return (
+        *(prospect(file, owner, unattended=False, confirmed=False) for file in files),
+        *(
+            prospect(file, owner, unattended=False, confirmed=not is_hardware(file.public_line))
+            for file in held
+        ),
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class _Refusal:
     """Why a key is not used, and what helps."""
@@ -201,12 +216,11 @@ class _Refusal:
     code: str = "no_key"
 
 
-def _held_alone(files: Iterable[KeyFile], owners: Iterable[Owner], held: Held) -> Iterator[KeyFile]:
-    """The owners' keys that the agent holds and no file tells of; their place is the agent."""
+def _held_alone(files: Iterable[KeyFile], held: Held) -> Iterator[KeyFile]:
+    """The keys that the agent holds and no file tells of; their place is the agent."""
     told = {file.fingerprint for file in files}
-    enrolled = {owner.fingerprint for owner in owners} - told
     for key in held.keys:
-        if key.fingerprint in enrolled and held.socket is not None:
+        if key.fingerprint not in told and held.socket is not None:
             yield KeyFile(held.socket, key.fingerprint, key.line)
 
 
