@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Protocol
 
 from loopx_kernel.errors import UsageError
+from loopx_kernel.value import Value
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(Value):
     """One look at the clocks: UTC wall time, and seconds since this host's boot."""
 
     now: datetime

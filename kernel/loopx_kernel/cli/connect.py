@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ import click
 from loopx_kernel.cli.framework import Command
 from loopx_kernel.cli.session import Session
 from loopx_kernel.errors import LoopxError
+from loopx_kernel.value import Value
 
 if TYPE_CHECKING:
     from loopx_kernel.cli.output import Printer
@@ -24,8 +24,7 @@ START_GOAL = "loopx start-goal --guided"
 NOT_INITIALISED = f"not initialised: {START_GOAL}"
 
 
-@dataclass(frozen=True, slots=True)
-class Guided:
+class Guided(Value):
     """What became of the block for agents in their page."""
 
     path: str

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -18,21 +17,20 @@ from loopx_kernel.domain.standing import required_items, worked_seq
 from loopx_kernel.domain.state import GoalState
 from loopx_kernel.errors import Conflict, UsageError
 from loopx_kernel.text import check_line
+from loopx_kernel.value import Value
 
 _Score = Annotated[Count, Field(le=10)]
 _Share = Annotated[str, Field(pattern=r"^(0|1|0\.[0-9]{1,6})$")]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecordRun:
+class RecordRun(Value, kw_only=True):
     """Record what running acceptance items gave: all of the goal's, or those of a todo."""
 
     results: tuple[Mapping[str, Any], ...]
     todo_id: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AcceptByHand:
+class AcceptByHand(Value, kw_only=True):
     """A person accepts the finished work of the goal, or the items of one finished todo, in the
     repo as it is (``repo_state``, a digest); signed."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
@@ -12,22 +11,21 @@ from loopx_kernel.domain.needs_you import NeedsYou
 from loopx_kernel.domain.quota import Usage
 from loopx_kernel.domain.records import Todo
 from loopx_kernel.domain.schedule import SchedulerHint
+from loopx_kernel.value import Value
 
 CONTRACT_SCHEMA = "loopx_interaction_contract_v1"
 Answer = Literal["run", "ask", "wait", "repair", "quiet"]
 EXIT_STATUS: dict[Answer, int] = {"run": 0, "ask": 10, "wait": 11, "repair": 12, "quiet": 13}
 
 
-@dataclass(frozen=True, slots=True)
-class Reason:
+class Reason(Value):
     """Why the answer is what it is; ``code`` is stable, ``message`` for people."""
 
     code: str
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class Repair:
+class Repair(Value):
     """What must be repaired, with which command, and by whom."""
 
     kind: str
@@ -35,8 +33,7 @@ class Repair:
     by: Literal["person", "agent"]
 
 
-@dataclass(frozen=True, slots=True)
-class Contract:
+class Contract(Value):
     """The answer to one wake-up and all that goes with it. Times are UTC."""
 
     goal_id: str

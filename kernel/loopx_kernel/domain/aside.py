@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
@@ -17,10 +16,10 @@ from loopx_kernel.domain.records import Todo, WaitingOn
 from loopx_kernel.domain.state import GoalState, is_live
 from loopx_kernel.errors import Denied, Fenced, UsageError
 from loopx_kernel.text import check_line
+from loopx_kernel.value import Value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SetAside:
+class SetAside(Value, kw_only=True):
     """Block a todo, wait for an outside fact, or put it off to a date."""
 
     todo_id: str
@@ -30,8 +29,7 @@ class SetAside:
     waiting_on: WaitingOn | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReopenTodo:
+class ReopenTodo(Value, kw_only=True):
     """Put a blocked, waiting or deferred todo back to open; by a person with a ``reason``,
     signed."""
 

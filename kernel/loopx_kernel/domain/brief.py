@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from loopx_kernel.domain.duties import rerouting
 from loopx_kernel.domain.records import Todo
 from loopx_kernel.domain.records_of_work import Obligation
 from loopx_kernel.domain.rules import SpawnPolicy
 from loopx_kernel.domain.state import GoalState, duty_of, fulfilled_duty, open_turn
 from loopx_kernel.domain.turn_state import missing
+from loopx_kernel.value import Value
 
 
-@dataclass(frozen=True, slots=True)
-class Brief:
+class Brief(Value):
     """What the agent is told: one thing to do, its boundary, the checks, the commands.
 
     ``spawn_policy`` says how many workers it may start for this goal, and whether by itself; the

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 from loopx_kernel.domain.endings import ENDS, check_parts, endings, refuse_finished
@@ -15,18 +14,17 @@ from loopx_kernel.domain.state import GoalState, duty_of
 from loopx_kernel.domain.withdrawal import WITHDRAWS, withdrawals
 from loopx_kernel.errors import UsageError
 from loopx_kernel.text import check_line
+from loopx_kernel.value import Value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CancelTodo:
+class CancelTodo(Value, kw_only=True):
     """Work is no longer wanted; signed."""
 
     todo_id: str
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SupersedeTodo:
+class SupersedeTodo(Value, kw_only=True):
     """The todo ``by``, which comes from this one, takes its place; signed."""
 
     todo_id: str

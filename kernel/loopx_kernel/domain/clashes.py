@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from loopx_kernel.clock import to_the_second
 from loopx_kernel.domain.event import LiveLease
 from loopx_kernel.domain.scope import overlap
+from loopx_kernel.value import Value
 
 
-@dataclass(frozen=True, slots=True)
-class Clash:
+class Clash(Value):
     """Two live leases whose scopes overlap on disk; whoever came later must not go on."""
 
     earlier: LiveLease

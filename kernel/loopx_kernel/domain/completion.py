@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
@@ -19,13 +18,13 @@ from loopx_kernel.domain.state import (
     open_obligations,
     waiting_gates,
 )
+from loopx_kernel.value import Value
 
 SOURCE = "validated_goal_closure"
 ListSource = Literal["journal", "prose"]
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(Value):
     """One condition of completion; ``count`` and ``ids`` say what stands in the way. The count is
     more than the ids where facts are so many that the oldest are not named any more."""
 
@@ -36,8 +35,7 @@ class Check:
     ids: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Completion:
+class Completion(Value):
     """The verdict and its derivation."""
 
     complete: bool

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 
@@ -32,6 +31,7 @@ from loopx_kernel.domain.state import GoalState, is_live, open_escalations, open
 from loopx_kernel.domain.turn_state import unclosed_turns
 from loopx_kernel.domain.waits import late_waits, wake
 from loopx_kernel.domain.work import Hindrance, hindrance
+from loopx_kernel.value import Value
 
 __all__ = [
     "CONTRACT_SCHEMA",
@@ -86,8 +86,7 @@ def should_run(
     return desk.nothing()
 
 
-@dataclass(frozen=True)
-class _Desk:
+class _Desk(Value):
     """The papers of one wake-up; a method per rule, in the order of the contract."""
 
     state: GoalState

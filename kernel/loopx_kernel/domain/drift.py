@@ -6,7 +6,6 @@ row that was taken out comes back: work is finished and cancelled by commands of
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from loopx_kernel.domain.endings import check_parts
@@ -15,6 +14,7 @@ from loopx_kernel.domain.record import Count, Hex, Line, Name, Record
 from loopx_kernel.domain.state import GoalState
 from loopx_kernel.errors import UsageError
 from loopx_kernel.text import check_line
+from loopx_kernel.value import Value
 
 
 class Edit(Record):
@@ -29,8 +29,7 @@ class Edit(Record):
     title: Line = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AdoptDrift:
+class AdoptDrift(Value, kw_only=True):
     """Take over the edits of the file with this content; signed.
 
     ``path`` is relative to the workspace where it can be, ``digest`` the SHA-256 of the file.
@@ -41,8 +40,7 @@ class AdoptDrift:
     edits: tuple[Edit, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RestoreDrift:
+class RestoreDrift(Value, kw_only=True):
     """Put the list back to what the journal says; signed. The same fields."""
 
     path: str

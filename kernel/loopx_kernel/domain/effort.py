@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 
@@ -11,14 +10,14 @@ from loopx_kernel.domain.records import Todo
 from loopx_kernel.domain.records_of_work import Cause, Effort, Outcome
 from loopx_kernel.domain.state import GoalState, open_escalations
 from loopx_kernel.text import safe
+from loopx_kernel.value import Value
 
 BEFORE_SUCCESS: frozenset[Cause] = frozenset({"high_risk", "low_confidence"})
 """Causes that are tested before success: a turn with one of them is no success."""
 RECOVERY_WINDOW = timedelta(hours=24)
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
+class Judged(Value):
     """The todo's effort and the goal's failed turns (UTC) after a turn, and why work is taken
     out of the loop, if it is: one todo, or with ``whole_goal`` everything."""
 
@@ -29,8 +28,7 @@ class Judged:
     whole_goal: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _Finding:
+class _Finding(Value):
     cause: Cause
     detail: str
     whole_goal: bool = False

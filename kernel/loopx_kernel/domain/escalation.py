@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from loopx_kernel.clock import format_time
@@ -18,6 +17,7 @@ from loopx_kernel.domain.replan import requesting
 from loopx_kernel.domain.state import GoalState, open_escalations
 from loopx_kernel.errors import Conflict, UsageError
 from loopx_kernel.text import check_line
+from loopx_kernel.value import Value
 
 Answer = Literal["go_on", "replan", "cancel"]
 _ID = re.compile(r"E[1-9][0-9]{0,15}")
@@ -25,8 +25,7 @@ DETAIL = 500
 """The longest detail, in characters."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AnswerEscalation:
+class AnswerEscalation(Value, kw_only=True):
     """A person's answer: go on with a new allowance, replan the todo, or cancel it."""
 
     escalation_id: str

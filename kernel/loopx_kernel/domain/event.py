@@ -8,13 +8,13 @@ what may happen: who may cause it, what its payload holds, when it is legal
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from typing import Any, Generic, Literal, TypeVar
 
 from loopx_kernel.clock import Reading, format_time, parse_time
 from loopx_kernel.domain.record import Count, Hex, Int, Name, Record, SpelledTime, Time
+from loopx_kernel.value import Value
 
 EVENT_SCHEMA = "loopx_event_v1"
 WORKSPACE_JOURNAL = "_workspace"
@@ -103,8 +103,7 @@ def _actor(kind: ActorKind, name: str) -> Actor:
     return Actor(kind=kind, id=name)
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Value):
     """What checking a signature gave; computed by ``trust``, handed to the fold.
 
     ``signer`` and ``fingerprint`` stand as soon as they are known. ``level`` is
@@ -126,8 +125,7 @@ BORROWED_NAME = Verdict(ok=False, problem="borrowed_name")
 """On a line that is nobody's signature and names a person as its agent."""
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(Value):
     """The circumstances of an event that are not in its payload."""
 
     actor: Actor
@@ -138,8 +136,7 @@ class Facts:
     verdict: Verdict = UNSIGNED
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
+class Context(Value):
     """What a decider may look at besides the state: caller, clocks, the neighbours.
 
     ``repo`` is the real absolute path of the goal's repo, as in the neighbours;
@@ -159,8 +156,7 @@ class Context:
         return self.reading.now
 
 
-@dataclass(frozen=True, slots=True)
-class Abroad:
+class Abroad(Value):
     """The other machine a lease was taken on or renewed last, its boot, and when; UTC."""
 
     host_id: str
@@ -168,8 +164,7 @@ class Abroad:
     renewed_at: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class LiveLease:
+class LiveLease(Value):
     """A live lease as the workspace sees it, for comparing scopes; ``repo`` is a real path.
     Times are UTC. ``abroad`` is set where another machine's clocks judge it."""
 
@@ -188,8 +183,7 @@ class LiveLease:
         return f"{self.goal_id}/{self.todo_id}"
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
+class Draft(Value):
     """A decided event that is not appended yet. ``object_id`` is what it changes."""
 
     event_type: str
@@ -201,8 +195,7 @@ S = TypeVar("S")
 P = TypeVar("P", bound=Record)
 
 
-@dataclass(frozen=True)
-class EventType(Generic[S, P]):
+class EventType(Value, Generic[S, P]):
     """One kind of event: its payload, its authors, its rule and its effect.
 
     ``kernel_fields`` are payload keys the kernel gives at append; with

@@ -6,12 +6,11 @@ and goes on reading.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from loopx_kernel.domain.event import CODE, WORKSPACE_JOURNAL, Context, Draft, EventType, Facts
 from loopx_kernel.domain.record import Count, Record
 from loopx_kernel.domain.roster_state import WorkspaceState
 from loopx_kernel.errors import Conflict, Fenced
+from loopx_kernel.value import Value
 
 WRITER_GENERATION = 1
 """The generation of this kernel's writers. It is raised when an older one would do harm."""
@@ -19,8 +18,7 @@ WRITER_GENERATION = 1
 NAME = "writer.fenced"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FenceWriters:
+class FenceWriters(Value, kw_only=True):
     """Keep writers below this generation out."""
 
     generation: int

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
 from loopx_kernel.domain.records import ReadStatus, Source, SourceHost
 from loopx_kernel.domain.times import CLOCK_TOLERANCE
+from loopx_kernel.value import Value
 
 FreshStatus = Literal["fresh", "stale", "never_read", "not_scanned"]
 Queue = Literal["empty", "moving", "stalled", "paused"]
@@ -19,8 +19,7 @@ UNREADABLE = frozenset({"missing", "unreadable", "partially_unreadable", "failed
 """Read states that say that something could not be read."""
 
 
-@dataclass(frozen=True, slots=True)
-class SourceReading:
+class SourceReading(Value):
     """One source as it stands at a moment; ages in seconds, times in UTC. ``queue_seconds`` is for
     how long its queue, if it has one, has not moved."""
 
@@ -66,8 +65,7 @@ class SourceReading:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class HostReading:
+class HostReading(Value):
     """A provider's host as it stands at a moment. ``report`` is what its last run said, unless
     that has expired; ``not_scanned`` are its sources that this run did not look at."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from textwrap import shorten
 from typing import Any
 
@@ -23,10 +22,10 @@ from loopx_kernel.domain.records import Gate
 from loopx_kernel.domain.state import GoalState
 from loopx_kernel.errors import Denied, UsageError
 from loopx_kernel.text import check_line
+from loopx_kernel.value import Value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RequestGate:
+class RequestGate(Value, kw_only=True):
     """Ask a person to decide one concrete action; ``judged`` where a judge did not admit it."""
 
     action: Action
@@ -37,8 +36,7 @@ class RequestGate:
     judged: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UseGate:
+class UseGate(Value, kw_only=True):
     """Take the one use of a matching approval, just before the action; or, where the judge
     ``admitted`` it, the use that this gives."""
 
@@ -46,8 +44,7 @@ class UseGate:
     admitted: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WithdrawGate:
+class WithdrawGate(Value, kw_only=True):
     """The asker no longer needs a decision."""
 
     gate_id: str

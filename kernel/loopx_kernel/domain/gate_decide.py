@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
@@ -16,12 +15,12 @@ from loopx_kernel.domain.records import Decision, Gate
 from loopx_kernel.domain.state import GoalState
 from loopx_kernel.errors import Conflict, Denied, UsageError
 from loopx_kernel.text import check_line
+from loopx_kernel.value import Value
 
 Outcome = Literal["approved", "rejected", "deferred"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DecideGate:
+class DecideGate(Value, kw_only=True):
     """A person's decision; ``expires_at`` limits an approval, ``until`` a deferral."""
 
     gate_id: str

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from loopx_kernel.domain.endings import check_parts
@@ -16,12 +15,12 @@ from loopx_kernel.domain.state import GoalState
 from loopx_kernel.domain.withdrawal import RETURNS, WITHDRAWS, returns, withdrawals
 from loopx_kernel.errors import Conflict, UsageError
 from loopx_kernel.text import check_line
+from loopx_kernel.value import Value
 
 LONGEST_OBJECTIVE = 20_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OpenGoal:
+class OpenGoal(Value, kw_only=True):
     """Open a goal with its objective and all first rules; signed."""
 
     goal_id: str
@@ -29,8 +28,7 @@ class OpenGoal:
     rules: GoalRules
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChangeGoalStatus:
+class ChangeGoalStatus(Value, kw_only=True):
     """Pause, resume or retire a goal; signed."""
 
     to: Literal["paused", "resumed", "retired"]

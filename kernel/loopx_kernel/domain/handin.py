@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from loopx_kernel.domain.endings import ENDS, endings, refuse_finished
@@ -21,10 +20,10 @@ from loopx_kernel.domain.records import EvidenceRef, Todo
 from loopx_kernel.domain.state import GoalState, is_live
 from loopx_kernel.domain.turn_result import THIRD, results_in
 from loopx_kernel.domain.verification import Results, Tests, said
+from loopx_kernel.value import Value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UpdateTodo:
+class UpdateTodo(Value, kw_only=True):
     """Hand in what was done so far; with ``complete`` the todo is finished.
 
     ``evidence`` was read by ``observe``; ``proven`` says whether a machine could read the claimed
@@ -47,8 +46,7 @@ class UpdateTodo:
     high_risk: tuple[tuple[str, str], ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FinishHumanTodo:
+class FinishHumanTodo(Value, kw_only=True):
     """A person finishes their own todo, with files that show it if there are any; signed."""
 
     todo_id: str

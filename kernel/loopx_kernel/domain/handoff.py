@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -14,12 +13,12 @@ from loopx_kernel.domain.records import Handoff
 from loopx_kernel.domain.state import GoalState
 from loopx_kernel.domain.turn_result import THIRD, third, with_state_written
 from loopx_kernel.errors import UsageError
+from loopx_kernel.value import Value
 
 LONGEST = 100_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WriteHandoff:
+class WriteHandoff(Value, kw_only=True):
     """Write back what was chosen, what was tried and dropped, and what is next; for a ``turn``
     that is one of its three parts."""
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from decimal import ROUND_DOWN, Decimal
 from typing import Literal
+
+from loopx_kernel.value import Value
 
 REQUEST_SCHEMA = "loopx_judge_request_v0"
 _SCALE = frozenset(map(str, range(11)))
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Value):
     """The outcome of a vote; ``score`` is its median from 0 to 10, ``confidence`` the share of
     votes on the winning side, a decimal as text. Where no vote counts both say nothing."""
 

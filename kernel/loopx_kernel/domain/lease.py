@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Annotated, Any
 
@@ -23,12 +22,12 @@ from loopx_kernel.domain.records import Lease, Todo
 from loopx_kernel.domain.state import GoalState, is_live, ran_out_by_wall_clock
 from loopx_kernel.domain.taking import check_active, check_may_work, held
 from loopx_kernel.errors import Fenced, UsageError
+from loopx_kernel.value import Value
 
 LONGEST_SECONDS = 86400
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClaimTodo:
+class ClaimTodo(Value, kw_only=True):
     """Take a todo; ``expect_version`` is the one the caller read."""
 
     todo_id: str
@@ -36,8 +35,7 @@ class ClaimTodo:
     ttl_seconds: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RenewLease:
+class RenewLease(Value, kw_only=True):
     """Hold on to a todo for another lease length."""
 
     todo_id: str
@@ -46,8 +44,7 @@ class RenewLease:
     ttl_seconds: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReleaseLease:
+class ReleaseLease(Value, kw_only=True):
     """Give a todo back."""
 
     todo_id: str

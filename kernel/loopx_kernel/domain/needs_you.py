@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
@@ -21,12 +20,12 @@ from loopx_kernel.domain.standing import (
 )
 from loopx_kernel.domain.state import GoalState, open_escalations
 from loopx_kernel.domain.work import hindrance
+from loopx_kernel.value import Value
 
 NeedKind = Literal["gate", "drift", "damage", "escalation", "human_todo", "tick", "acceptance"]
 
 
-@dataclass(frozen=True, slots=True)
-class NeedsYou:
+class NeedsYou(Value):
     """One item for a person. Drift, damage and acceptance have the id ``drift:<goal>``,
     ``damage:<goal>``, ``accept:<goal>``."""
 
@@ -40,8 +39,7 @@ class NeedsYou:
     next: str
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(Value):
     """One thing a person changed in the rendered todo list."""
 
     kind: Literal["ticked", "unticked", "retitled", "added", "removed"]
@@ -66,8 +64,7 @@ OWNERS_CHANGED = "owners_changed"
 """Stands for a path where the workspace is not the one this person knew, or not theirs."""
 
 
-@dataclass(frozen=True, slots=True)
-class Damage:
+class Damage(Value):
     """Bytes that are not what the journal says. Digests are shown where there are two."""
 
     path: str
@@ -86,8 +83,7 @@ class Damage:
         return f"{self.path} is damaged: {self.reason}"
 
 
-@dataclass(frozen=True, slots=True)
-class LostCopy:
+class LostCopy(Value):
     """Kept bytes of a file handed in that are missing; ``path`` is where they should be, and the
     todo is empty for a report that nobody waited for."""
 
@@ -101,8 +97,7 @@ class LostCopy:
         return f"{self.evidence}, evidence of {self.todo_id}" if self.todo_id else self.evidence
 
 
-@dataclass(frozen=True, slots=True)
-class Reads:
+class Reads(Value):
     """What was read beside the journal when a projection was made.
 
     ``missing_files`` are made again from the journal, ``missing_evidence`` are kept copies

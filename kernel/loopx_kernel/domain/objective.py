@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from loopx_kernel.domain.event import OWNER, Context, Draft, EventType, Facts
@@ -12,12 +11,12 @@ from loopx_kernel.domain.records import Objective
 from loopx_kernel.domain.state import GoalState
 from loopx_kernel.errors import Conflict, UsageError
 from loopx_kernel.text import check_line
+from loopx_kernel.value import Value
 
 MOST_FACTS = 20
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PatchObjective:
+class PatchObjective(Value, kw_only=True):
     """A new wording of what is wanted, why, and on which facts; signed."""
 
     text: str

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any, Literal
 
 from loopx_kernel.domain.endings import check_parts
@@ -14,14 +14,14 @@ from loopx_kernel.domain.rules import Probe
 from loopx_kernel.domain.state import GoalState
 from loopx_kernel.errors import UsageError
 from loopx_kernel.text import check_line
+from loopx_kernel.value import Value
 
 Status = Literal["pass", "fail", "pending"]
 TRY_AGAIN = 75
 """The exit status by which a probe says that there is no result yet (``EX_TEMPFAIL``)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Observe:
+class Observe(Value, kw_only=True):
     """Record one look at a fact from outside.
 
     ``by`` is the agent that handed it in, if one did. A look the kernel took itself names the

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeAlias
 
@@ -20,6 +19,7 @@ from loopx_kernel.domain.records import Head
 from loopx_kernel.domain.roster_state import Owner, WorkspaceState, same_name
 from loopx_kernel.errors import Conflict, Denied, LoopxError, UsageError
 from loopx_kernel.text import check_line
+from loopx_kernel.value import Value
 
 Heads: TypeAlias = tuple[tuple[str, int, str], ...]
 """Of each goal: its id, and the ``seq`` and hash of its journal's last line."""
@@ -27,8 +27,7 @@ Heads: TypeAlias = tuple[tuple[str, int, str], ...]
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9@._-]{0,63}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EnrollOwner:
+class EnrollOwner(Value, kw_only=True):
     """Enrol a person's public key; the first one signs for itself.
 
     ``allow_unattended`` lets it sign with nobody present; ``confirmed`` is the claim that an
@@ -48,8 +47,7 @@ class EnrollOwner:
     heads: Heads = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RevokeOwner:
+class RevokeOwner(Value, kw_only=True):
     """Revoke the present key of a person; what it decided until now stays decided."""
 
     name: str

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from loopx_kernel.domain.event import OWNER, Context, Draft, EventType, Facts
@@ -16,12 +15,12 @@ from loopx_kernel.domain.rules import GoalRules
 from loopx_kernel.domain.state import GoalState
 from loopx_kernel.errors import Denied, UsageError
 from loopx_kernel.text import check_line
+from loopx_kernel.value import Value
 
 _PLACES = ("repo", "state_file")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PatchRules:
+class PatchRules(Value, kw_only=True):
     """All rules of the goal from now on; signed."""
 
     rules: GoalRules

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime
 
 from loopx_kernel.domain.canonical import digest
@@ -14,10 +13,10 @@ from loopx_kernel.domain.rules import STANDARD_KINDS, GateRule, is_kind, rule_co
 from loopx_kernel.domain.scope import check_path
 from loopx_kernel.domain.state import GoalState
 from loopx_kernel.errors import UsageError
+from loopx_kernel.value import Value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Action:
+class Action(Value, kw_only=True):
     """What somebody wants to do: its kind, its command and the paths it touches."""
 
     action: str
@@ -30,8 +29,7 @@ class Action:
         return digest({"action": self.action, "command": self.command, "paths": list(self.paths)})
 
 
-@dataclass(frozen=True, slots=True)
-class Permission:
+class Permission(Value):
     """The answer of ``gate check``: whether the action may be done now, and why."""
 
     allowed: bool

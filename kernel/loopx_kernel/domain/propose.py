@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from loopx_kernel.domain.asking import check_next, refuse_many, refuse_repeated
@@ -13,10 +12,10 @@ from loopx_kernel.domain.records import Gate
 from loopx_kernel.domain.records_of_work import Proposal
 from loopx_kernel.domain.state import GoalState
 from loopx_kernel.errors import UsageError
+from loopx_kernel.value import Value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProposeChange:
+class ProposeChange(Value, kw_only=True):
     """An agent asks for a change that only a person can make. It blocks the todos it would
     take away until somebody decided."""
 

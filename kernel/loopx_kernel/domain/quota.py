@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -17,12 +16,12 @@ from loopx_kernel.domain.turn_result import THIRD, third, with_slots
 from loopx_kernel.domain.turn_state import knows_turn
 from loopx_kernel.errors import Conflict, UsageError
 from loopx_kernel.text import check_line
+from loopx_kernel.value import Value
 
 MAX_SLOTS = 1440
 
 
-@dataclass(frozen=True, slots=True)
-class Usage:
+class Usage(Value):
     """What a window holds: all counts are slots except ``spends``, ``voids`` and ``attempts``,
     which are turns, failed or not. An open turn holds a slot in reserve."""
 
@@ -124,16 +123,14 @@ def _since(state: GoalState, start: datetime) -> Iterator[Spend]:
     return (spend for spend in state.spends.values() if spend.at > start)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SpendSlot:
+class SpendSlot(Value, kw_only=True):
     """Book slots for one turn."""
 
     turn: str
     slots: int = 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VoidSlot:
+class VoidSlot(Value, kw_only=True):
     """Take a booking back, with the reason; only for people."""
 
     turn: str

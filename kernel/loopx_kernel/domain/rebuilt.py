@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from loopx_kernel.domain.event import CODE, Context, Draft, EventType, Facts
 from loopx_kernel.domain.record import Line, Record
 from loopx_kernel.domain.state import GoalState
+from loopx_kernel.value import Value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NoteRebuilt:
+class NoteRebuilt(Value, kw_only=True):
     """``path`` is relative to the workspace."""
 
     path: str

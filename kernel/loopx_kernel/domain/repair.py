@@ -6,7 +6,6 @@ set aside, so that what was signed is about exactly those bytes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from pydantic import ValidationError
@@ -24,6 +23,7 @@ from loopx_kernel.domain.record import Count, Hex, Line, Name, Record
 from loopx_kernel.domain.records import Cut, Head
 from loopx_kernel.domain.state import GoalState
 from loopx_kernel.errors import Conflict, UsageError
+from loopx_kernel.value import Value
 
 if TYPE_CHECKING:
     from loopx_kernel.domain.roster_state import WorkspaceState
@@ -61,15 +61,13 @@ class JournalCut(Record):
     roster_cuts: tuple[Name, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RepairFile:
+class RepairFile(Value, kw_only=True):
     """Render a damaged file again; signed."""
 
     file: FoundFile
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RepairJournal:
+class RepairJournal(Value, kw_only=True):
     """Cut a journal after its last good line, and render again the files that tell of more;
     signed."""
 

@@ -8,7 +8,6 @@ successor to each todo that is not finished by then.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from textwrap import shorten
 from typing import Any
 
@@ -23,13 +22,13 @@ from loopx_kernel.domain.records_of_work import Obligation
 from loopx_kernel.domain.state import GoalState, is_live, open_obligations
 from loopx_kernel.errors import Fenced, UsageError
 from loopx_kernel.text import check_line
+from loopx_kernel.value import Value
 
 MOST_TODOS = 100
 _TITLE = 300
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RequestReplan:
+class RequestReplan(Value, kw_only=True):
     """The route of these todos (or of the goal) is no longer good; signed."""
 
     reason: str
@@ -37,16 +36,14 @@ class RequestReplan:
     todo_ids: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WithdrawReplan:
+class WithdrawReplan(Value, kw_only=True):
     """The old route is good after all; signed."""
 
     obligation_id: str
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FulfilReplan:
+class FulfilReplan(Value, kw_only=True):
     """The new route: pairs of a todo and its successor."""
 
     obligation_id: str

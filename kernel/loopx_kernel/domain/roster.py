@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
@@ -29,20 +28,19 @@ from loopx_kernel.domain.record import Line, Name, Record
 from loopx_kernel.domain.roster_state import Agent, OpenedGoal, Replaced, WorkspaceState, same_name
 from loopx_kernel.errors import Conflict, LoopxError, UsageError
 from loopx_kernel.text import check_line
+from loopx_kernel.value import Value
 
 _AGENT_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CreateWorkspace:
+class CreateWorkspace(Value, kw_only=True):
     """``workspace_id`` is 128 random bits in hex; ``replaces`` is what it takes the place of."""
 
     workspace_id: str
     replaces: Replaced | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AddAgent:
+class AddAgent(Value, kw_only=True):
     """Register a worker identity."""
 
     agent_id: str

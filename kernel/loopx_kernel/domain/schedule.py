@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
 from loopx_kernel.domain.rules import Cadence
+from loopx_kernel.value import Value
 
 Basis = Literal["work_ready", "fact_rhythm", "date", "lease_end", "slot_frees", "ladder", "none"]
 
 
-@dataclass(frozen=True, slots=True)
-class SchedulerHint:
+class SchedulerHint(Value):
     """The next wake-up; ``next_wake_at`` is ``None`` when nothing should ring."""
 
     next_wake_at: datetime | None

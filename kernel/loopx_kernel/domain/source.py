@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any, Literal
 
 from loopx_kernel.domain.endings import check_parts
@@ -14,24 +14,22 @@ from loopx_kernel.domain.rules import SourceRule, check_id
 from loopx_kernel.domain.state import GoalState
 from loopx_kernel.errors import Conflict, Denied, UsageError
 from loopx_kernel.text import check_line
+from loopx_kernel.value import Value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AddSource:
+class AddSource(Value, kw_only=True):
     """Register a source; that says nothing about its health."""
 
     rule: SourceRule
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BindSource:
+class BindSource(Value, kw_only=True):
     """A provider is connected to the source."""
 
     source_id: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReadSource:
+class ReadSource(Value, kw_only=True):
     """One attempt to read a source, with the counts it reported."""
 
     source_id: str
@@ -41,8 +39,7 @@ class ReadSource:
     pending: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SettleSource:
+class SettleSource(Value, kw_only=True):
     """What was read is dealt with up to ``cursor``; ``pending`` of it are left, if told."""
 
     source_id: str
@@ -50,8 +47,7 @@ class SettleSource:
     pending: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PauseSource:
+class PauseSource(Value, kw_only=True):
     """Stop settling a source, or go on with it. Reading it goes on either way."""
 
     source_id: str

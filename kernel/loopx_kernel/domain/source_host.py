@@ -5,7 +5,7 @@ A host that ran says nothing of what it read: each source has its own reads.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import timedelta
 from typing import Any, Literal
 
@@ -14,10 +14,10 @@ from loopx_kernel.domain.record import Name, Record, Seconds
 from loopx_kernel.domain.records import SourceHost
 from loopx_kernel.domain.state import GoalState
 from loopx_kernel.errors import UsageError
+from loopx_kernel.value import Value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReportHost:
+class ReportHost(Value, kw_only=True):
     """How one run of a provider's host went, which sources it looked at, and for how long that
     report holds."""
 

@@ -11,20 +11,19 @@ alone retires it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from loopx_kernel.domain.records_of_work import ItemResult
 from loopx_kernel.domain.rules import AcceptanceItem
 from loopx_kernel.domain.state import GoalState
+from loopx_kernel.value import Value
 
 Standing = Literal["passed", "failed", "inconclusive", "unchecked"]
 BY_HAND = "by_hand"
 """The gap of a goal without a required item: only a person's signed word closes it."""
 
 
-@dataclass(frozen=True, slots=True)
-class RepoSeen:
+class RepoSeen(Value):
     """A goal's files as they were looked at, as SHA-256 in hex: ``work`` over the content of those
     in its write scopes, committed or not, ``written`` over those its acceptance items are about,
     which commands of the rules write. Empty where they could not be looked at."""

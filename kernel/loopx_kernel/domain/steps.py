@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from loopx_kernel.domain.event import Event, Verdict
 from loopx_kernel.domain.state import GoalState
+from loopx_kernel.value import Value
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Value):
     """A line, what its signature is worth, and the states right before and after it."""
 
     event: Event

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
@@ -14,10 +14,10 @@ from loopx_kernel.domain.scope import check_scope
 from loopx_kernel.domain.state import GoalState
 from loopx_kernel.errors import Busy, UsageError
 from loopx_kernel.text import check_line
+from loopx_kernel.value import Value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AddTodo:
+class AddTodo(Value, kw_only=True):
     """New work, with where it comes from."""
 
     title: str

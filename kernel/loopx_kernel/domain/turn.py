@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from loopx_kernel.clock import Reading
@@ -25,18 +24,17 @@ from loopx_kernel.domain.turn_state import (
 )
 from loopx_kernel.errors import Conflict, Fenced, UsageError
 from loopx_kernel.text import check_line
+from loopx_kernel.value import Value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BeginTurn:
+class BeginTurn(Value, kw_only=True):
     """Open a turn on the todo that the contract of this id named."""
 
     todo_id: str
     contract_id: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecoverTurn:
+class RecoverTurn(Value, kw_only=True):
     """Record that a turn ended without a receipt; for the kernel."""
 
     turn_id: str

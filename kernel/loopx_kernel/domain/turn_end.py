@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -15,6 +15,7 @@ from loopx_kernel.domain.records_of_work import Turn
 from loopx_kernel.domain.state import GoalState
 from loopx_kernel.domain.verification import Results, score
 from loopx_kernel.errors import UsageError
+from loopx_kernel.value import Value
 
 ENDS_TURN = frozenset({"todo.returned", "escalation.raised"})
 """The types of part that the end of any turn may carry."""
@@ -29,8 +30,7 @@ class Closed(Record):
     parts: tuple[dict[str, Any], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(Value):
     """What code saw of a turn that ends: ``results`` of acceptance items that are not in the
     state yet, the ``confidence`` of the judge, and the rules and actions without approval
     (``high_risk``) that its hand-in shows."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from loopx_kernel.domain.effort import before_success
@@ -20,10 +19,10 @@ from loopx_kernel.domain.turn_result import covers, ran_part, with_result
 from loopx_kernel.domain.turn_state import holds
 from loopx_kernel.domain.verification import Results, Tests, agreed, fault, least_confidence
 from loopx_kernel.errors import Denied, UsageError
+from loopx_kernel.value import Value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SettleTurn:
+class SettleTurn(Value, kw_only=True):
     """Hand in a turn. ``handoff`` is the text for the next one. What stands after ``slots`` was
     observed, as ``evidence`` and ``proven`` were: see a todo's hand-in and ``Seen``."""
 
@@ -50,8 +49,7 @@ class SettleTurn:
         return Seen(self.results, self.confidence, self.high_risk)
 
 
-@dataclass(frozen=True, slots=True)
-class Receipt:
+class Receipt(Value):
     """The turn as it is closed, and the parts of its event."""
 
     turn: Turn

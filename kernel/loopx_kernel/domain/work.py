@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 
 from loopx_kernel.clock import Reading, to_the_second
@@ -14,10 +13,10 @@ from loopx_kernel.domain.state import (
     open_obligations,
     pending_gates_on,
 )
+from loopx_kernel.value import Value
 
 
-@dataclass(frozen=True, slots=True)
-class Hindrance:
+class Hindrance(Value):
     """Why a todo cannot be worked on. ``code`` is one of the contract's reason codes,
     or ``finished``, ``dependency`` or ``blocked``. ``until`` is when it may end by itself."""
 

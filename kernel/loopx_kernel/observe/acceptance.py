@@ -11,7 +11,6 @@ import json
 import re
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -24,6 +23,7 @@ from loopx_kernel.observe.matching import FOUND, NO_PATTERN, NOT_FOUND
 from loopx_kernel.observe.reports import no_constant, read_report, unique_keys
 from loopx_kernel.observe.run import Problem, Run, run_command, split_command
 from loopx_kernel.text import safe
+from loopx_kernel.value import Value
 
 Progress = Callable[[int, int, str], None]
 """Told before each item: how many were run, of how many, and which is next."""
@@ -35,8 +35,7 @@ _MATCHING = Path(__file__).with_name("matching.py")
 _Mark = tuple[int, int, int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(Value):
     """What an item gave. ``digest`` is a SHA-256 of what was looked at: output, file or votes;
     ``score`` (0 to 10) and ``confidence`` (a decimal as text) are a judge's."""
 
@@ -47,8 +46,7 @@ class Seen:
     confidence: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Bench:
+class Bench(Value):
     """Where and how items are run. ``question`` is what a judge is told of the goal; ``worker``
     the agent that the judge's command names, whose vote counts for nothing; ``search`` where else
     than in the system's folders programs are looked for."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from loopx_kernel.observe import git
 from loopx_kernel.observe.reports import Report, read_report
 from loopx_kernel.text import counted
+from loopx_kernel.value import Value
 
 LINES, WIDTH = 40, 200
 """How many lines are shown, and how many characters of each."""
@@ -18,8 +18,7 @@ CASES = 10
 _PROBED = 8192
 
 
-@dataclass(frozen=True, slots=True)
-class Inside:
+class Inside(Value):
     """What is in a file: in a sentence, and its beginning; ``left_out`` says what is not shown."""
 
     told: str

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from loopx_kernel.observe.run import run_command
+from loopx_kernel.value import Value
 
 SECONDS = 30
 """How long one question to git may take; a link or pipe in its way would keep it for ever."""
@@ -32,8 +32,7 @@ _OWN_SCOPES = (b"local", b"worktree")
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
-@dataclass(frozen=True, slots=True)
-class Listing:
+class Listing(Value):
     """What git knows of a folder; paths are bytes, relative to it.
 
     ``index`` are its tracked files with mode and blob id, as in ``git ls-files --stage``.
@@ -49,8 +48,7 @@ class Listing:
     excluded: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Git:
+class Git(Value):
     """The repository a folder lies in, with what was found at its top."""
 
     folder: Path

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from loopx_kernel.domain.judging import REQUEST_SCHEMA, Verdict, verdict, vote_of
 from loopx_kernel.domain.rules import JudgeRule
 from loopx_kernel.observe.run import Problem, run_command, split_command
+from loopx_kernel.value import Value
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(Value):
     """What a judge said: its first line, or nothing where it failed (``problem`` says how, or is
     nothing for an exit status other than 0)."""
 
@@ -22,8 +21,7 @@ class Reply:
     problem: Problem | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Voted:
+class Voted(Value):
     """The outcome of all votes, and the replies it comes from."""
 
     verdict: Verdict

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from loopx_kernel.observe import git
@@ -23,10 +22,10 @@ from loopx_kernel.observe.look import (
     starts_of,
     walk,
 )
+from loopx_kernel.value import Value
 
 
-@dataclass(frozen=True, slots=True)
-class RepoState:
+class RepoState(Value):
     """A repo as it was looked at: ``commit`` is that of its HEAD, None without git or a commit;
     ``dirty`` a SHA-256 over what is staged, changed and untracked; ``digest`` over both."""
 

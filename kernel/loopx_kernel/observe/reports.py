@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from dataclasses import dataclass
 from typing import Any, Literal, NoReturn
+
+from loopx_kernel.value import Value
 
 _COUNT = re.compile(r"[0-9]{1,9}")
 _SUITES = ("testsuites", "testsuite")
@@ -15,8 +16,7 @@ _DECLARED = ("tests", "failures", "errors", "skipped")
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(Value):
     """What a report says; ``problem`` (``unreadable``, ``no_tests``) where it says nothing.
     ``command`` is that of an exit-status record."""
 

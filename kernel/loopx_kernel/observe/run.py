@@ -13,9 +13,10 @@ import subprocess
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
+
+from loopx_kernel.value import Value
 
 Problem = Literal["not_started", "timed_out", "too_much"]
 
@@ -31,8 +32,7 @@ SYSTEM_FOLDERS = (
 """Where programs are looked for: the system's own places, whatever ``PATH`` the caller has."""
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(Value):
     """What became of a command.
 
     ``status`` is its exit status, minus the number of the signal that ended it, or None where

@@ -11,7 +11,7 @@ import hashlib
 import json
 import os
 import re
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +19,13 @@ from loopx_kernel.errors import LoopxError
 from loopx_kernel.store.disk import MIB, atomic_write, read_regular
 from loopx_kernel.store.files import Files
 from loopx_kernel.store.line import Position
+from loopx_kernel.value import Value
 
 _LIMIT = 256 * MIB
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
 
 
-@dataclass(frozen=True, slots=True)
-class Checkpoint:
+class Checkpoint(Value):
     """A state right after the line ``seq``, which ends at ``offset`` and has the hash ``head``.
 
     ``fingerprint`` names the folding code, ``owners_head`` the workspace journal's head that the

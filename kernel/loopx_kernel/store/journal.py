@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from loopx_kernel.errors import Damaged
@@ -22,6 +22,7 @@ from loopx_kernel.store.line import (
     decode,
     event_id_prefix,
 )
+from loopx_kernel.value import Value
 
 _FORWARD = 1024 * 1024
 _BACKWARD = 32 * 1024
@@ -30,8 +31,7 @@ BATCH = 2048
 """How many lines are held at a time where a journal is read as a stream."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReadResult:
+class ReadResult(Value):
     """What a journal says from a place on.
 
     ``position`` is right after the last good line. ``tail`` is what stands after the last newline
@@ -48,8 +48,7 @@ class ReadResult:
     more: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(Value):
     """Neighbouring lines, oldest first; ``start`` is the byte offset to scan back from next."""
 
     lines: tuple[Line, ...]
@@ -57,8 +56,7 @@ class Page:
     damage: Damaged | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Journal:
+class Journal(Value):
     """The journal file at ``path``; reading takes no lock and changes nothing."""
 
     path: Path

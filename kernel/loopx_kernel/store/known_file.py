@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +17,13 @@ from loopx_kernel.errors import UsageError
 from loopx_kernel.store import locks
 from loopx_kernel.store.disk import MIB, atomic_write, make_folder, read_regular
 from loopx_kernel.store.files import Files
+from loopx_kernel.value import Value
 
 _LIMIT = 16 * MIB
 _TYPES: dict[str, type] = {"root": str, "workspace_id": str, "seq": int, "head": str}
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
+class Known(Value):
     """A workspace as it was seen: at the real path ``root``, with its id; ``seq`` and ``head``
     are the line of its journal that last changed its owners, and ``owners`` their names by
     the fingerprints of their keys."""
@@ -35,8 +35,7 @@ class Known:
     owners: dict[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class KnownFile:
+class KnownFile(Value):
     """The file at ``path``."""
 
     path: Path

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from loopx_kernel.errors import UsageError
 from loopx_kernel.store.disk import atomic_write, make_folder
 from loopx_kernel.store.files import Files
+from loopx_kernel.value import Value
 
 STATE_FILE_NAME = "ACTIVE_GOAL_STATE.md"
 _WORKSPACE = "_workspace"
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(Value):
     """The paths of one workspace; ``root`` is the directory that holds ``.loopx``. One that was
     set aside has another ``name``.
 

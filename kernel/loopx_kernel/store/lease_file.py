@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from loopx_kernel.store.disk import discard
 from loopx_kernel.store.files import Files
 from loopx_kernel.store.records import Level, Record, RecordFile, Verdict
+from loopx_kernel.value import Value
 
 SCHEMA_VERSION = "task_lease_v0"
 
 
-@dataclass(frozen=True, slots=True)
-class LeaseFile:
+class LeaseFile(Value):
     """The lease file of one todo.
 
     ``expected`` is the lease as the journal gives it: ``goal_id``, ``todo_id``, ``owner``,

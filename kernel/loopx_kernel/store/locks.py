@@ -15,7 +15,7 @@ import random
 import stat
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +30,7 @@ from loopx_kernel.store.disk import (
     translated,
 )
 from loopx_kernel.store.files import Files
+from loopx_kernel.value import Value
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock
@@ -40,8 +41,7 @@ _POLL_SECONDS = 0.01
 _NOTE_LIMIT = 64 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class Holder:
+class Holder(Value):
     """Who holds a lock: process, host, since when (RFC 3339, UTC), for what, and as whom.
 
     ``started`` tells the process from a later one with its number; empty where unknown.

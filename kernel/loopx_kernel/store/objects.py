@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import stat
-from dataclasses import dataclass
 from pathlib import Path
 
 from loopx_kernel.store.disk import MIB, atomic_write, make_folder, read_regular, translated
 from loopx_kernel.store.files import Files
 from loopx_kernel.store.quarantine import digest_of
 from loopx_kernel.store.records import MISSING, Level, Verdict, damaged_file
+from loopx_kernel.value import Value
 
 KEPT_LIMIT = MIB
 """The most bytes of one file of evidence that are kept; of a larger one only the digest is."""
 _READ_ONLY = 0o444
 
 
-@dataclass(frozen=True, slots=True)
-class Objects:
+class Objects(Value):
     """The kept evidence of one goal. Digests are 64 hex digits, sizes bytes."""
 
     folder: Path

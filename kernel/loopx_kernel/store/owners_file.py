@@ -9,19 +9,18 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from loopx_kernel.store.disk import MIB, atomic_write, read_regular
 from loopx_kernel.store.files import Files
 from loopx_kernel.store.records import MISSING, Level, Verdict, damaged_file, look_twice
+from loopx_kernel.value import Value
 
 _LIMIT = 4 * MIB
 _HEADER = re.compile(rb"# loopx owners seq=(\d{1,15}) sha256=([0-9a-f]{64})\n")
 
 
-@dataclass(frozen=True, slots=True)
-class OwnersFile:
+class OwnersFile(Value):
     """The owners file at ``path``; ``lines`` are allowed_signers lines without newline.
 
     ``seq`` is that of the workspace journal's event the lines show.

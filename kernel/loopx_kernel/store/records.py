@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from typing import Any
 from loopx_kernel.errors import Damaged
 from loopx_kernel.store.disk import MIB, atomic_write, make_folder, read_regular
 from loopx_kernel.store.files import Files
+from loopx_kernel.value import Value
 
 FILE_LIMIT = 64 * MIB
 Record = dict[str, Any]
@@ -32,8 +32,7 @@ class Level(StrEnum):
     DAMAGED = "damaged"
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Value):
     """A level with both digests (64 hex, or ``None`` where there is none) and what is wrong.
 
     ``intact`` says that what was found fits its own digest.
@@ -119,8 +118,7 @@ def damaged_file(path: Path, verdict: Verdict) -> Damaged:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class RecordFile:
+class RecordFile(Value):
     """A file that holds one record as JSON, for example a statement."""
 
     path: Path

@@ -7,7 +7,6 @@ and ``sha256``; another goal's entry is kept as it stands, even a damaged one.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -27,12 +26,12 @@ from loopx_kernel.store.records import (
     rendered,
     sealed,
 )
+from loopx_kernel.value import Value
 
 SCHEMA_VERSION = "0.1"
 
 
-@dataclass(frozen=True, slots=True)
-class RegistryFile:
+class RegistryFile(Value):
     """The registry at ``path``. ``expected`` is a goal's entry with ``id`` and ``revision``."""
 
     path: Path

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice, takewhile
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,7 @@ from loopx_kernel.store.records import (
     parse_json,
     sealed,
 )
+from loopx_kernel.value import Value
 
 Since = Callable[[int], Iterable[Mapping[str, Any]]]
 """Gives the journal's spend lines with at least that ``seq``, in order, not sealed."""
@@ -39,8 +40,7 @@ _CHUNK = 64 * 1024
 _MAX_LINE = MIB
 
 
-@dataclass(frozen=True, slots=True)
-class _End:
+class _End(Value):
     """The end of the file: the last lines that share one ``seq``, and what stands after them."""
 
     found: tuple[Any, ...]
@@ -53,8 +53,7 @@ class _End:
         return _seq_of(self.found[-1]) or 0 if self.found else 0
 
 
-@dataclass(frozen=True, slots=True)
-class SpendFile:
+class SpendFile(Value):
     """The quota ledger at ``path``.
 
     A line has ``goal_id``, ``effect_ref``, ``action`` (spent, voided), ``slots``, ``recorded_at``

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Container, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from loopx_kernel.store.state_parse import Parsed, ParsedRow, Section, parse
@@ -22,10 +21,10 @@ from loopx_kernel.store.state_text import (
     squeezed,
     todos_digest,
 )
+from loopx_kernel.value import Value
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(Value):
     """One thing a person changed; ``line`` from 1, ``None`` for a row that is gone."""
 
     kind: Literal["ticked", "unticked", "retitled", "added", "removed"]

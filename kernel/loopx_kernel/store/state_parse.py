@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Container, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from loopx_kernel.store.state_text import (
@@ -16,6 +15,7 @@ from loopx_kernel.store.state_text import (
     split_lines,
     unescape,
 )
+from loopx_kernel.value import Value
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
@@ -28,8 +28,7 @@ _FRONT_LIMIT = 4 * 1024
 """Characters of front matter looked at; ours has some two hundred."""
 
 
-@dataclass(frozen=True, slots=True)
-class ParsedRow:
+class ParsedRow(Value):
     """A row of the list; ``todo_id`` is ``None`` for one a person added; ``line`` from 1."""
 
     todo_id: str | None
@@ -38,8 +37,7 @@ class ParsedRow:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(Value):
     """A section, verbatim with its heading; ``line`` from 1."""
 
     name: str
@@ -47,16 +45,14 @@ class Section:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(Value):
     """What could not be understood, and in which line (from 1)."""
 
     line: int
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Parsed:
+class Parsed(Value):
     """A state file taken apart.
 
     ``preamble`` stands between front matter and first section; ``sections`` are all but the to-do

@@ -9,8 +9,9 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Protocol
+
+from loopx_kernel.value import Value
 
 TODOS = "Todos"
 HANDOFF = "Handoff"
@@ -30,8 +31,7 @@ _ESCAPED = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Header:
+class Header(Value):
     """The front matter: times RFC 3339, UTC; ``seq`` of the event the file shows. ``earlier``
     is no part of it: how many finished todos the list leaves out."""
 
@@ -42,8 +42,7 @@ class Header:
     earlier: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Value):
     """A todo as the list shows it; ``lease_until`` RFC 3339, UTC; all texts one line."""
 
     todo_id: str

@@ -9,7 +9,6 @@ import contextlib
 import errno
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Self
@@ -28,12 +27,12 @@ from loopx_kernel.store.journal import Journal
 from loopx_kernel.store.line import Line, Position, decode, encode, seal
 from loopx_kernel.store.quarantine import set_aside
 from loopx_kernel.store.seek import tail_line
+from loopx_kernel.value import Value
 
 _COPY = 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class Settled:
+class Settled(Value):
     """What was done about a tail: a whole line kept, or the copy of what was cut off."""
 
     kept: Line | None = None

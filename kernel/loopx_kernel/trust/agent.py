@@ -12,7 +12,6 @@ from __future__ import annotations
 import socket
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from loopx_kernel.errors import Denied
@@ -20,6 +19,7 @@ from loopx_kernel.text import safe
 from loopx_kernel.trust import algorithms
 from loopx_kernel.trust.keys import PublicKey
 from loopx_kernel.trust.wire import Malformed, Reader, pack
+from loopx_kernel.value import Value
 
 LIST_SECONDS = 3.0
 SIGN_SECONDS = 30.0
@@ -32,8 +32,7 @@ _RSA_SHA2_512 = 4
 _LARGEST = 256 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class Agent:
+class Agent(Value):
     """The agent that listens at the Unix socket ``path``. Raises ``Denied``: ``no_agent`` where
     none answers in time or as one does, ``agent_refused`` where it does not sign."""
 
@@ -111,8 +110,7 @@ class Agent:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class AgentKey:
+class AgentKey(Value):
     """A key that an agent holds. ``given`` are data it signed already, and the signature."""
 
     agent: Agent

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from loopx_kernel.trust.wire import Malformed, Reader, pack, pack_positive
+from loopx_kernel.value import Value
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurve
@@ -26,8 +26,7 @@ LARGEST_RSA = 16384
 _TOUCHED, _VERIFIED = 0x01, 0x04
 
 
-@dataclass(frozen=True, slots=True)
-class RawSignature:
+class RawSignature(Value):
     """The fields of one SSH signature. ``flags`` and ``counter`` are those of a hardware key,
     ``None`` for any other; they are part of what was signed."""
 
@@ -47,8 +46,7 @@ class RawSignature:
         return bool((self.flags or 0) & _VERIFIED)
 
 
-@dataclass(frozen=True, slots=True)
-class _Scheme:
+class _Scheme(Value):
     algorithms: tuple[str, ...]
     read: Callable[[str, Reader], Any]
     verify: Callable[[Any, RawSignature, bytes], None]

@@ -18,6 +18,7 @@ from loopx_kernel.text import safe
 from loopx_kernel.trust import algorithms
 from loopx_kernel.trust.key_files import read_key_file
 from loopx_kernel.trust.wire import Malformed, Reader
+from loopx_kernel.value import Value
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes
@@ -31,8 +32,7 @@ _LONGEST_LINE = 16 * 1024
 _MOST_ROUNDS = 1024
 
 
-@dataclass(frozen=True, slots=True)
-class PublicKey:
+class PublicKey(Value):
     """A public key: ``kind`` as SSH names it, ``blob`` in SSH's wire format, and a comment."""
 
     kind: str
@@ -105,8 +105,7 @@ def load_private(path: Path, passphrase: bytes | None) -> PrivateKey:
     return PrivateKey(header.public, header.encrypted, key)
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Value):
     """What a key file tells without its passphrase. ``opens`` says that its private half is
     there and signs in this process, ``encrypted`` that it takes a passphrase."""
 
@@ -162,8 +161,7 @@ def permissions_problem(path: Path) -> str | None:
     return f"others than its owner may use it (mode {mode:04o})" if mode & 0o077 else None
 
 
-@dataclass(frozen=True, slots=True)
-class _Header:
+class _Header(Value):
     public: PublicKey
     encrypted: bool
     rounds: int

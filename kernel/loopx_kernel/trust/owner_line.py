@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from loopx_kernel.trust.wire import NAMESPACE
+from loopx_kernel.value import Value
 
 UNATTENDED, CONFIRMED = "allow-unattended", "confirmed"
 """How a key is used, as the comment of its line says it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Owner:
+class Owner(Value):
     """An enrolled person. ``key_line`` is ``KIND BASE64``; times are aware UTC, whole seconds.
 
     The key counts from ``valid_after`` up to and including ``valid_before``.

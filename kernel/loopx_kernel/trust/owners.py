@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from loopx_kernel.errors import UsageError
 from loopx_kernel.trust.keys import PublicKey, parse_public_line
 from loopx_kernel.trust.owner_line import CONFIRMED, UNATTENDED, Owner, render_line
 from loopx_kernel.trust.wire import NAMESPACE
+from loopx_kernel.value import Value
 
 __all__ = ["BadLine", "Owner", "check_name", "make_owner", "parse_owners", "render_line"]
 
@@ -20,8 +20,7 @@ _LONGEST_LINE = 16 * 1024
 _LARGEST_FILE = 4 * 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class BadLine:
+class BadLine(Value):
     """A line that counts for nothing, by number from 1, and why."""
 
     line: int

@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
-from dataclasses import dataclass
 from typing import NoReturn, Protocol
 
 from loopx_kernel.errors import Denied
@@ -17,6 +16,7 @@ from loopx_kernel.trust import algorithms
 from loopx_kernel.trust.algorithms import RawSignature
 from loopx_kernel.trust.keys import PublicKey
 from loopx_kernel.trust.wire import NAMESPACE, Malformed, Reader, pack
+from loopx_kernel.value import Value
 
 _MAGIC = b"SSHSIG"
 _VERSION = 1
@@ -38,8 +38,7 @@ class Signer(Protocol):
         """The SSH signature over ``data``; raises ``Denied`` where there will be none."""
 
 
-@dataclass(frozen=True, slots=True)
-class Signature:
+class Signature(Value):
     """The fields of one signature; ``public_key`` is the SSH blob that made it."""
 
     public_key: bytes

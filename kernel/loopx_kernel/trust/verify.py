@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime
 
 from loopx_kernel.domain.event import Problem, Verdict
@@ -13,10 +12,10 @@ from loopx_kernel.trust import sshsig
 from loopx_kernel.trust.algorithms import is_hardware
 from loopx_kernel.trust.keys import PublicKey, parse_public_line
 from loopx_kernel.trust.wire import Reader
+from loopx_kernel.value import Value
 
 
-@dataclass(frozen=True, slots=True)
-class EnrolledKey:
+class EnrolledKey(Value):
     """A key as it stands at one place of the journal.
 
     ``revoked`` says that its revocation stands before that place: such keys are

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
 from loopx_kernel.domain.records import Todo
 from loopx_kernel.domain.state import GoalState
+from loopx_kernel.value import Value
 from loopx_kernel.views.goal import GateRow, GoalView, LeaseRow, TodoRow
 
 COLUMNS = (
@@ -18,8 +18,7 @@ COLUMNS = (
 _SETTLED = ("used", "withdrawn", "mooted", "expired")
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(Value):
     """The todos in one state; ``earlier`` finished so long ago that they are only counted."""
 
     status: str
@@ -32,8 +31,7 @@ class Column:
         return len(self.rows) + self.earlier
 
 
-@dataclass(frozen=True, slots=True)
-class Monitor:
+class Monitor(Value):
     """Something that is looked at again and again, or once at a date. ``status`` is what the last
     look saw, with its ``basis``; ``next_at`` when the next look is due. Times are UTC."""
 
@@ -46,8 +44,7 @@ class Monitor:
     next_at: datetime | None
 
 
-@dataclass(frozen=True, slots=True)
-class Board:
+class Board(Value):
     """One goal at one moment, in columns."""
 
     view: GoalView

@@ -7,9 +7,9 @@ the text, the Markdown and the page, so that the three cannot say different thin
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from loopx_kernel.value import Value
 from loopx_kernel.views.envelope import Envelope
 
 Style = Literal["plain", "dim", "ask", "alert"]
@@ -17,30 +17,26 @@ LONGEST = 500
 """How many characters of one text are shown; a title has no more."""
 
 
-@dataclass(frozen=True, slots=True)
-class Lines:
+class Lines(Value):
     """Sentences, one under the other."""
 
     items: tuple[str, ...]
     style: Style = "plain"
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(Value):
     """Names with values."""
 
     pairs: tuple[tuple[str, str], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Figures:
+class Figures(Value):
     """A few figures that are seen first, each with its name."""
 
     pairs: tuple[tuple[str, str], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(Value):
     """Rows of cells; ``left_out`` others are counted and not shown."""
 
     columns: tuple[str, ...]
@@ -48,8 +44,7 @@ class Table:
     left_out: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Excerpt:
+class Excerpt(Value):
     """The beginning of a longer text, as it was written."""
 
     title: str
@@ -57,16 +52,14 @@ class Excerpt:
     left_out: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Series:
+class Series(Value):
     """One row of numbers of a plot."""
 
     name: str
     values: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Plot:
+class Plot(Value):
     """Numbers over time: a bar or step for each of ``labels``; ``told`` says in words what a
     reader would see."""
 
@@ -81,8 +74,7 @@ class Plot:
 Block: TypeAlias = Lines | Facts | Figures | Table | Excerpt | Plot
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(Value):
     """A heading and what stands below it; ``basis`` says where its figures come from."""
 
     title: str
@@ -90,8 +82,7 @@ class Section:
     basis: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(Value):
     """A whole projection; its envelope comes first in every form."""
 
     title: str

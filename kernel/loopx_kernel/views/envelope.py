@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
 from loopx_kernel.clock import format_time
 from loopx_kernel.domain.freshness import UNREADABLE, HostReading, SourceReading
+from loopx_kernel.value import Value
 
 ENVELOPE_SCHEMA = "loopx_projection_envelope_v0"
 LEDGER = "ledger"
@@ -17,8 +17,7 @@ _UNKNOWN = UNREADABLE | {"unverified"}
 Scope = Literal["goal", "workspace", "global"]
 
 
-@dataclass(frozen=True, slots=True)
-class SourceRow:
+class SourceRow(Value):
     """What one source of a projection is known by; ages in seconds."""
 
     id: str
@@ -33,16 +32,14 @@ class SourceRow:
     alert_reasons: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Omission:
+class Omission(Value):
     """How many things of one kind are not in the projection, and why."""
 
     reason: str
     count: int
 
 
-@dataclass(frozen=True, slots=True)
-class Coverage:
+class Coverage(Value):
     """What was asked for against what is included."""
 
     scope: Scope
@@ -56,16 +53,14 @@ class Coverage:
         return self.included_count == self.expected_count and not self.omitted
 
 
-@dataclass(frozen=True, slots=True)
-class AlertReason:
+class AlertReason(Value):
     """One reason for an alert and the ids it is about."""
 
     code: str
     ids: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Envelope:
+class Envelope(Value):
     """``observed_at`` is when the oldest input was read; ``served_at`` when it was handed out."""
 
     projection: str

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from pathlib import PurePath
 
 from loopx_kernel.domain.needs_you import NeedsYou
+from loopx_kernel.value import Value
 from loopx_kernel.views.envelope import Coverage, Envelope, Omission, SourceRow, seal
 from loopx_kernel.views.goal import GoalView
 from loopx_kernel.views.workspace import Unread, WorkspaceView
@@ -16,8 +17,7 @@ from loopx_kernel.views.workspace import Unread, WorkspaceView
 OUTSIDE = "outside_current_registry"
 
 
-@dataclass(frozen=True, slots=True)
-class UnreadWorkspace:
+class UnreadWorkspace(Value):
     """A workspace of the list that is not in the projection: why, and the command that helps."""
 
     path: str
@@ -26,8 +26,7 @@ class UnreadWorkspace:
     next: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class GlobalView:
+class GlobalView(Value):
     """Every workspace of the list that could be read, in its order, and the others by name."""
 
     workspaces: tuple[WorkspaceView, ...]

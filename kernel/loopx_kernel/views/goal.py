@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from loopx_kernel.clock import Reading
@@ -14,6 +13,7 @@ from loopx_kernel.domain.needs_you import NeedsYou, Reads
 from loopx_kernel.domain.quota import burn
 from loopx_kernel.domain.records import Alert, Gate, Todo
 from loopx_kernel.domain.state import GoalState, is_live, pending_gates_on
+from loopx_kernel.value import Value
 from loopx_kernel.views.envelope import (
     Coverage,
     Envelope,
@@ -29,8 +29,7 @@ from loopx_kernel.views.warnings import Warned, warnings_of
 BURN_BUCKETS = 48
 
 
-@dataclass(frozen=True, slots=True)
-class TodoRow:
+class TodoRow(Value):
     """A todo with what the moment adds: who really holds it, what it is gated by."""
 
     todo: Todo
@@ -47,8 +46,7 @@ def row_of_finished(todo: Todo) -> TodoRow:
     return TodoRow(todo, todo.status, holder=None, gated_by=(), needs=())
 
 
-@dataclass(frozen=True, slots=True)
-class LeaseRow:
+class LeaseRow(Value):
     """A lease as it stands: active, expired, released or ended."""
 
     todo_id: str
@@ -64,16 +62,14 @@ class LeaseRow:
     """It took over from a holder whose end no boot clock could tell."""
 
 
-@dataclass(frozen=True, slots=True)
-class GateRow:
+class GateRow(Value):
     """A gate with its status at the moment."""
 
     gate: Gate
     status: str
 
 
-@dataclass(frozen=True, slots=True)
-class Burn:
+class Burn(Value):
     """Slots used per part of the window, oldest first, and the rate of the last hour."""
 
     buckets: tuple[int, ...]
@@ -82,8 +78,7 @@ class Burn:
     lasts_until: datetime | None
 
 
-@dataclass(frozen=True, slots=True)
-class GoalView:
+class GoalView(Value):
     """One goal at one moment. Ages are computed by whoever shows it; times are UTC.
 
     ``todos`` are those not finished and the latest that are; ``counts`` counts all of them, and

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from loopx_kernel.clock import format_time, span
 from loopx_kernel.domain.freshness import HostReading, SourceReading
+from loopx_kernel.value import Value
 
 
-@dataclass(frozen=True, slots=True)
-class Layer:
+class Layer(Value):
     """One layer: whether it is well, what was found, and the command that helps."""
 
     name: str

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
@@ -11,6 +10,7 @@ from loopx_kernel.domain.quota import Usage
 from loopx_kernel.domain.records import EvidenceRef, Gate, Todo
 from loopx_kernel.domain.state import GoalState
 from loopx_kernel.text import hidden_count
+from loopx_kernel.value import Value
 from loopx_kernel.views.envelope import Envelope
 from loopx_kernel.views.goal import GoalView
 from loopx_kernel.views.packet_subject import Subject
@@ -20,8 +20,7 @@ MOST_TODOS = 16
 """How many todos a packet follows: those it is about, what they rest on, where they come from."""
 
 
-@dataclass(frozen=True, slots=True)
-class Named:
+class Named(Value):
     """A todo as far as a decision about something else needs it."""
 
     id: str
@@ -31,8 +30,7 @@ class Named:
     lineage: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Looked:
+class Looked(Value):
     """A file handed in, with a look inside. ``basis`` is how its result is known, ``since`` what
     became of the file, ``copy`` how the kept copy stands."""
 
@@ -50,8 +48,7 @@ class Looked:
     left_out: str
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(Value):
     """A fact from outside that bears on it: an observation or an acceptance result."""
 
     what: str
@@ -62,8 +59,7 @@ class Seen:
     sha256: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Cost:
+class Cost(Value):
     """What it took so far: turns and failed ones on the todos concerned, since each was last
     given an allowance; slots of those of their turns that are still at hand; and the goal's
     quota."""
@@ -76,8 +72,7 @@ class Cost:
     quota: Usage
 
 
-@dataclass(frozen=True, slots=True)
-class Precedent:
+class Precedent(Value):
     """A decision like this one. ``same`` tells that it was about exactly the same."""
 
     id: str
@@ -90,8 +85,7 @@ class Precedent:
     same: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Value):
     """What is changed in the repo, or in an edited list, as a diff."""
 
     told: str
@@ -99,8 +93,7 @@ class Change:
     left_out: str
 
 
-@dataclass(frozen=True, slots=True)
-class Packet:
+class Packet(Value):
     """All that one decision needs. ``alerts`` come first: what is stale, damaged or hidden."""
 
     goal_id: str

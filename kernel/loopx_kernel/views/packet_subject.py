@@ -4,7 +4,6 @@ theirs."""
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime
 
 from loopx_kernel.domain.needs_you import NeedKind
@@ -13,14 +12,14 @@ from loopx_kernel.domain.records_of_work import Escalation
 from loopx_kernel.domain.standing import standing
 from loopx_kernel.domain.state import GoalState
 from loopx_kernel.errors import UsageError
+from loopx_kernel.value import Value
 from loopx_kernel.views.goal import GoalView
 from loopx_kernel.views.proposal import told
 
 _WAITING = ("pending", "deferred", "open")
 
 
-@dataclass(frozen=True, slots=True)
-class Subject:
+class Subject(Value):
     """What is to be decided, and the todos it is about."""
 
     id: str

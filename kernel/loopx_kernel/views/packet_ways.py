@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import timedelta
 
 from loopx_kernel.clock import to_the_second
 from loopx_kernel.domain.needs_you import NeedKind
+from loopx_kernel.value import Value
 from loopx_kernel.views.goal import GoalView
 
 _WHY = "--reason 'why'"
 
 
-@dataclass(frozen=True, slots=True)
-class Way:
+class Way(Value):
     """A command that decides, and what follows from it."""
 
     command: str

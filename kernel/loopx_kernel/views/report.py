@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
 from loopx_kernel.clock import format_time
 from loopx_kernel.domain.state import GoalState, open_obligations
+from loopx_kernel.value import Value
 from loopx_kernel.views.envelope import Envelope, Omission, lacking
 from loopx_kernel.views.goal import GoalView, TodoRow, counts_of
 from loopx_kernel.views.report_reading import Reading, state_after
@@ -34,24 +35,21 @@ _WIDTHS = tuple(
 _MOST_PARTS = 42
 
 
-@dataclass(frozen=True, slots=True)
-class Period:
+class Period(Value):
     """From ``since`` up to, but without, ``until``; UTC."""
 
     since: datetime
     until: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class LeftOut:
+class LeftOut(Value):
     """Lines that are not in a report: how many and why, and the same as a sentence."""
 
     omission: Omission
     sentence: str
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Value):
     """A part of the period: slots booked in it and slots given back, and the todos that were
     ended and there were in all when it was over."""
 
@@ -62,8 +60,7 @@ class Part:
     total: int
 
 
-@dataclass(frozen=True, slots=True)
-class Spending:
+class Spending(Value):
     """Slots of the period. ``net`` is ``booked`` without what was given back of it;
     ``voided_earlier`` was booked before the period and given back in it."""
 
@@ -79,8 +76,7 @@ class Spending:
     slot_minutes: int
 
 
-@dataclass(frozen=True, slots=True)
-class StillOpen:
+class StillOpen(Value):
     """What was not finished at the end of the period."""
 
     answer: str
@@ -94,8 +90,7 @@ class StillOpen:
     complete: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(Value):
     """One goal over one period; every list is in the order of the journal."""
 
     goal_id: str

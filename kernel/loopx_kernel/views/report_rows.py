@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Generic, Literal, TypeVar
+
+from loopx_kernel.value import Value
 
 T = TypeVar("T")
 MOST = 500
 """How many rows of a kind a report lists, the latest; all of them are counted."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rows(Generic[T]):
+class Rows(Value, Generic[T]):
     """The latest rows of a kind, oldest first, and how many there were in all."""
 
     total: int
@@ -31,8 +31,7 @@ def latest(rows: Iterable[T]) -> Rows[T]:
     return Rows(len(found), found[-MOST:])
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Value):
     """Who caused something, when (UTC), and in which line."""
 
     by: str
@@ -40,8 +39,7 @@ class Place:
     seq: int
 
 
-@dataclass(frozen=True, slots=True)
-class Added:
+class Added(Value):
     """Work that came in, and where from."""
 
     todo_id: str
@@ -51,8 +49,7 @@ class Added:
     place: Place
 
 
-@dataclass(frozen=True, slots=True)
-class Ended:
+class Ended(Value):
     """Work that came to an end. ``proven`` tells that a machine read the proof of it."""
 
     todo_id: str
@@ -65,8 +62,7 @@ class Ended:
     place: Place
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
+class Shown(Value):
     """A piece of evidence: ``of`` what, which file or command, its digest, what it says, and on
     what basis that is known. ``sha256`` is of the file, or of the whole result of a run."""
 
@@ -79,8 +75,7 @@ class Shown:
     place: Place
 
 
-@dataclass(frozen=True, slots=True)
-class TurnEnd:
+class TurnEnd(Value):
     """A turn that was closed; ``progress`` where its three parts hold together."""
 
     turn_id: str
@@ -95,8 +90,7 @@ class TurnEnd:
     place: Place
 
 
-@dataclass(frozen=True, slots=True)
-class Booking:
+class Booking(Value):
     """Slots that were booked, or with ``voided`` given back and why."""
 
     effect_ref: str
@@ -106,8 +100,7 @@ class Booking:
     place: Place
 
 
-@dataclass(frozen=True, slots=True)
-class Decided:
+class Decided(Value):
     """A person's act with what its signature is worth. ``signature_ok`` is of the line at its
     place; one that is not ``effective`` changed nothing, and ``problem`` says why."""
 
@@ -124,8 +117,7 @@ class Decided:
     place: Place
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(Value):
     """A gate that was requested in the period, and how it stands at its end."""
 
     gate_id: str
@@ -136,8 +128,7 @@ class Asked:
     place: Place
 
 
-@dataclass(frozen=True, slots=True)
-class Changed:
+class Changed(Value):
     """A change of plan, of the objective or of the rules: on whose word, and on which facts."""
 
     event_type: str
@@ -147,8 +138,7 @@ class Changed:
     place: Place
 
 
-@dataclass(frozen=True, slots=True)
-class Incident:
+class Incident(Value):
     """Something that went wrong, or that mended what had."""
 
     kind: str

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from loopx_kernel.clock import to_the_second
 from loopx_kernel.domain.fence import WAY_OUT
 from loopx_kernel.domain.needs_you import Reads
 from loopx_kernel.domain.times import behind
+from loopx_kernel.value import Value
 
 
-@dataclass(frozen=True, slots=True)
-class Warned:
+class Warned(Value):
     """One warning: what it is about (``clock``, ``fence``, or two todos), a sentence, and what
     helps."""
 

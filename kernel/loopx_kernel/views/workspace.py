@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from loopx_kernel.domain.needs_you import NeedsYou
+from loopx_kernel.value import Value
 from loopx_kernel.views.envelope import (
     Coverage,
     Envelope,
@@ -19,8 +20,7 @@ from loopx_kernel.views.envelope import (
 from loopx_kernel.views.goal import GoalView
 
 
-@dataclass(frozen=True, slots=True)
-class Unread:
+class Unread(Value):
     """A goal that could not be read: why, and the command that helps."""
 
     goal_id: str
@@ -29,8 +29,7 @@ class Unread:
     next: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class WorkspaceView:
+class WorkspaceView(Value):
     """The workspace at one moment; ``goals`` in the order they were opened."""
 
     root: str

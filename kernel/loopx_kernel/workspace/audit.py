@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -11,6 +10,7 @@ from loopx_kernel.domain.event import WORKSPACE_JOURNAL
 from loopx_kernel.errors import Damaged, LoopxError
 from loopx_kernel.store import checkpoint
 from loopx_kernel.store.records import Level, Verdict
+from loopx_kernel.value import Value
 from loopx_kernel.workspace.audit_caches import false_index, false_states
 from loopx_kernel.workspace.core import Core
 from loopx_kernel.workspace.damage import AHEAD, of_journal
@@ -39,8 +39,7 @@ _ORDER: tuple[Status, ...] = (
 _FORGED = ("hole", "broken_chain", "not_an_event", "rewritten")
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Value):
     """One thing that is not as it was recorded, and the command that helps."""
 
     path: str
@@ -49,8 +48,7 @@ class Finding:
     command: str
 
 
-@dataclass(frozen=True, slots=True)
-class Audit:
+class Audit(Value):
     """A journal replayed from line 1 and compared with files and checkpoint, worst first."""
 
     goal_id: str

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 import shlex
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from loopx_kernel.errors import Conflict, Denied, LoopxError, UsageError
+from loopx_kernel.value import Value
 from loopx_kernel.workspace.keys import KeyChoice, prospect
 from loopx_kernel.workspace.person import (
     KeyFile,
@@ -26,8 +27,7 @@ if TYPE_CHECKING:
     from loopx_kernel.workspace.signing import Unsigned
 
 
-@dataclass(frozen=True, slots=True)
-class Wish:
+class Wish(Value):
     """What the person asked for: whose key, which, and how it may be used.
 
     ``key`` names its file; ``file`` is the key once it was looked at, or one that only ssh-agent
@@ -44,8 +44,7 @@ class Wish:
     file: KeyFile | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Begun:
+class Begun(Value):
     """A workspace that has no owner before ``unsigned`` is signed with ``key`` and appended."""
 
     workspace: Workspace

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
 from pathlib import Path
 
 from loopx_kernel.domain.needs_you import Damage
 from loopx_kernel.errors import Damaged, LoopxError
 from loopx_kernel.store.records import Level, Verdict, damaged_file
 from loopx_kernel.store.seek import newlines_after
+from loopx_kernel.value import Value
 from loopx_kernel.workspace.ledger import Ledger
 
 AHEAD = "it is ahead of the journal"
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
+class Written(Value):
     """What was surely written before: the state file, which is written last, shows all up
     to ``rendered``, and the writer of the line ``last`` caught up with all before it."""
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from itertools import islice
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from loopx_kernel.domain.event import WORKSPACE_JOURNAL, Event, Level
 from loopx_kernel.errors import Denied, UsageError
+from loopx_kernel.value import Value
 from loopx_kernel.views.envelope import Omission
 from loopx_kernel.workspace.core import Core
 from loopx_kernel.workspace.damage import unread_lines
@@ -23,8 +24,7 @@ if TYPE_CHECKING:
     from loopx_kernel.workspace.audit import Audit
 
 
-@dataclass(frozen=True, slots=True)
-class EventRow:
+class EventRow(Value):
     """A line and what it is worth. ``problem`` says why it had no effect; ``goes_back`` flags a
     time before that of the line before it, which changes nothing: order is position. The
     signature's fields are ``None`` for lines that need none; ``user_verified`` tells that a
@@ -41,8 +41,7 @@ class EventRow:
     user_verified: bool | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class EventPage:
+class EventPage(Value):
     """Some lines, oldest first; ``more`` tells that there are others in the same direction, which
     is ``forward`` to later ones."""
 
@@ -51,8 +50,7 @@ class EventPage:
     forward: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Verification:
+class Verification(Value):
     """A journal replayed from its first line. ``problems`` are damage; ``alerts`` are lines
     that stand there without effect."""
 

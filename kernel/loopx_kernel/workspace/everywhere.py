@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import os
 import shlex
-from dataclasses import dataclass
 from pathlib import Path
 
 from loopx_kernel.clock import Clock
 from loopx_kernel.errors import Damaged, LoopxError, UsageError
+from loopx_kernel.value import Value
 from loopx_kernel.views.everywhere import OUTSIDE, GlobalView, UnreadWorkspace, global_view
 from loopx_kernel.views.workspace import WorkspaceView
 from loopx_kernel.workspace.listed import list_file, listed
 from loopx_kernel.workspace.workspace import Workspace
 
 
-@dataclass(frozen=True, slots=True)
-class Everywhere:
+class Everywhere(Value):
     """What was seen, and the workspaces that were opened for it, by root."""
 
     view: GlobalView

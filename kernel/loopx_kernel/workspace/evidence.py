@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from loopx_kernel.domain.landing import report_of
@@ -11,6 +10,7 @@ from loopx_kernel.domain.records import EvidenceRef, Todo
 from loopx_kernel.domain.state import GoalState
 from loopx_kernel.errors import LoopxError
 from loopx_kernel.store.records import Level, Verdict, sealed
+from loopx_kernel.value import Value
 from loopx_kernel.views.statement import statement_record
 from loopx_kernel.workspace.core import Core
 from loopx_kernel.workspace.everything import read_whole
@@ -24,8 +24,7 @@ Copy = Literal["kept", "missing", "damaged", "not_kept"]
 _COPY: dict[Level, Copy] = {Level.SAME: "kept", Level.MISSING: "missing"}
 
 
-@dataclass(frozen=True, slots=True)
-class EvidenceRow:
+class EvidenceRow(Value):
     """A file that was handed in, what became of it ``since``, and how its ``copy`` stands."""
 
     evidence: EvidenceRef
@@ -33,8 +32,7 @@ class EvidenceRow:
     copy: Copy
 
 
-@dataclass(frozen=True, slots=True)
-class Statement:
+class Statement(Value):
     """The statement as the journal gives it, with its digest as ``sha256``, and how its file
     stands to that."""
 
@@ -42,16 +40,14 @@ class Statement:
     file: Verdict
 
 
-@dataclass(frozen=True, slots=True)
-class Proof:
+class Proof(Value):
     """Everything a todo's result rests on; ``statement`` is ``None`` where none is due."""
 
     statement: Statement | None
     evidence: tuple[EvidenceRow, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
+class Kept(Value):
     """How many copies of evidence a goal keeps, and how many of them no hand-in speaks of."""
 
     copies: int

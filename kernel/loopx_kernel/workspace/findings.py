@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from loopx_kernel.value import Value
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Value):
     """One thing looked at; ``fix`` is the command that helps where it is not well."""
 
     name: str

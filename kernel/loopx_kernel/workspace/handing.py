@@ -10,6 +10,7 @@ from loopx_kernel.domain.state import GoalState
 from loopx_kernel.domain.verification import Results, Tests
 from loopx_kernel.errors import Denied, LoopxError
 from loopx_kernel.store.objects import KEPT_LIMIT
+from loopx_kernel.value import Value
 from loopx_kernel.workspace.core import Core
 
 
@@ -61,8 +62,7 @@ def look_at(
     return Looked(refs, proven, keeps, tuple(one.command for one in found if one.command))
 
 
-@dataclass(frozen=True, slots=True)
-class Ran:
+class Ran(Value):
     """What running a todo's acceptance items gave, and a digest of what the repo holds."""
 
     results: Results = ()

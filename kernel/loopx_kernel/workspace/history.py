@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ from loopx_kernel.domain.needs_you import Reads
 from loopx_kernel.domain.state import GoalState
 from loopx_kernel.domain.turn_state import knows_turn, unknown_turn
 from loopx_kernel.errors import UsageError
+from loopx_kernel.value import Value
 from loopx_kernel.views.envelope import Coverage, ledger_row, seal
 from loopx_kernel.views.goal import GoalView, goal_view
 from loopx_kernel.workspace.paging import Wanted, last_to_first
@@ -24,8 +25,7 @@ if TYPE_CHECKING:
     from loopx_kernel.workspace.ledgers import GoalLedger
 
 
-@dataclass(frozen=True, slots=True)
-class Past:
+class Past(Value):
     """A goal right after the line ``view.seq``, by the clock of that line (``at``, UTC).
 
     ``last_seq`` is where its journal ends now. Files beside the journal have no past, so

@@ -15,7 +15,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -24,6 +24,7 @@ from loopx_kernel.domain.event import Level
 from loopx_kernel.domain.levels import is_hardware, level_of_key
 from loopx_kernel.domain.roster_state import Owner
 from loopx_kernel.errors import Denied
+from loopx_kernel.value import Value
 from loopx_kernel.workspace.core import Core
 from loopx_kernel.workspace.person import KeyFile, candidate_keys, is_named, look_at_key
 
@@ -34,8 +35,7 @@ if TYPE_CHECKING:
     from loopx_kernel.workspace.signing import Unsigned
 
 
-@dataclass(frozen=True, slots=True)
-class KeyChoice:
+class KeyChoice(Value):
     """A key. ``owner`` is whose it is in this workspace, ``None`` if nobody's.
 
     ``path`` is its file, or the socket of the agent that signs with a key ``in_agent``.
@@ -77,8 +77,7 @@ class KeyChoice:
         return f"ssh-agent at {self.path}" if self.in_agent else str(self.path)
 
 
-@dataclass(frozen=True)
-class Held:
+class Held(Value):
     """What the person's ssh-agent holds; it is asked once, when that first matters.
 
     ``socket`` is ``$SSH_AUTH_SOCK``, ``None`` without one.
@@ -207,8 +206,7 @@ def prospects(owner: str) -> tuple[KeyChoice, ...]:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Refusal:
+class _Refusal(Value):
     """Why a key is not used, and what helps."""
 
     problem: str

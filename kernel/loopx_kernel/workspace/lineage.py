@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from loopx_kernel.value import Value
 
 if TYPE_CHECKING:
     from loopx_kernel.domain.records import Todo
@@ -11,8 +12,7 @@ if TYPE_CHECKING:
     from loopx_kernel.workspace.workspace import Workspace
 
 
-@dataclass(frozen=True, slots=True)
-class Made:
+class Made(Value):
     """A todo and the event that made it."""
 
     todo: Todo

@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
@@ -23,6 +23,7 @@ from loopx_kernel.domain.roster_state import Owner
 from loopx_kernel.errors import LoopxError, Storage
 from loopx_kernel.store.disk import MIB, read_regular
 from loopx_kernel.store.files import Files
+from loopx_kernel.value import Value
 from loopx_kernel.workspace.person import at_home
 
 if TYPE_CHECKING:
@@ -35,8 +36,7 @@ EVERYWHERE = frozenset({"owner.enrolled", "owner.revoked"})
 _LIMIT = 4 * MIB
 
 
-@dataclass(frozen=True)
-class Narrowing:
+class Narrowing(Value):
     """The file as it stands; ``digest`` is that of its bytes."""
 
     path: Path

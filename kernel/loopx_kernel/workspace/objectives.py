@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from loopx_kernel.domain import objective
 from loopx_kernel.domain.objective import PatchObjective
+from loopx_kernel.value import Value
 from loopx_kernel.workspace.core import Core
 from loopx_kernel.workspace.orders import Order, named
 from loopx_kernel.workspace.paging import Wanted, first_to_last
@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 _TYPES = ("goal.opened", "objective.patched", "gate.approved")
 
 
-@dataclass(frozen=True, slots=True)
-class Version:
+class Version(Value):
     """The objective as it was worded once: by whom, when (UTC), why and on which facts.
 
     ``gate_id`` names the proposal whose approval brought it.

@@ -14,13 +14,13 @@ from loopx_kernel.clock import Reading, format_time
 from loopx_kernel.domain.canonical import digest
 from loopx_kernel.domain.event import KERNEL_ID, Actor, Context, Draft
 from loopx_kernel.errors import UsageError
+from loopx_kernel.value import Value
 
 S = TypeVar("S")
 CODE = Actor(kind="code", id=KERNEL_ID)
 
 
-@dataclass(frozen=True, slots=True)
-class Receipt:
+class Receipt(Value):
     """Proof that a line stands in a journal; ``recorded_at`` is UTC. ``replayed`` says that
     the same command had been recorded before."""
 
@@ -32,8 +32,7 @@ class Receipt:
     replayed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Done(Generic[S]):
+class Done(Value, Generic[S]):
     """What a writing command gives back: the receipt, what it changed, the state after it."""
 
     receipt: Receipt

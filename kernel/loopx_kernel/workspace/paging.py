@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from loopx_kernel.clock import parse_time
 from loopx_kernel.store.seek import line_at, line_with_seq
 from loopx_kernel.store.terms import Kind, objects_of
+from loopx_kernel.value import Value
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -23,8 +24,7 @@ if TYPE_CHECKING:
 _BACK = 512
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(Value):
     """Lines after ``since`` and before ``before``, of one of ``types``, about one object, by one
     actor, that bear a time from ``begin`` on and before ``end`` (UTC). What is left out, or empty,
     is not asked."""

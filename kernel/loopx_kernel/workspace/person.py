@@ -7,19 +7,18 @@ only where it is enrolled.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from loopx_kernel.errors import Denied, LoopxError, Storage, UsageError
+from loopx_kernel.value import Value
 
 KEY_NAME = "loopx_ed25519"
 _KINDS = ("ssh-", "ecdsa-", "sk-")
 _NAME_IT = "name the .pub file of a key: --public-key FILE"
 
 
-@dataclass(frozen=True, slots=True)
-class KeyFile:
+class KeyFile(Value):
     """A key file as it lies there. ``problem`` is a sentence: why it cannot be read, or,
     where there is a ``fingerprint``, what is wrong with who may read it. ``opens`` says that
     its private half lies there and can be opened here."""

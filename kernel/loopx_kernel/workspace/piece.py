@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +11,13 @@ from loopx_kernel.errors import LoopxError
 from loopx_kernel.store.files import Files
 from loopx_kernel.store.quarantine import digest_of
 from loopx_kernel.store.records import Level, Verdict
+from loopx_kernel.value import Value
 
 DAMAGED = (Level.DAMAGED, Level.AHEAD)
 """What no writer mends by itself."""
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(Value):
     """One file. Its right content depends on ``key`` alone; ``level`` tells how it stands,
     ``audit`` how all of it stands, and ``write`` puts it right whatever stood there.
     ``todo_id`` is the todo that damage of it stops: empty where it stops nothing, None where it

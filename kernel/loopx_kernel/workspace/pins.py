@@ -16,13 +16,13 @@ folder, another user or machine, whom a pin stops.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from loopx_kernel.domain.needs_you import OWNERS_CHANGED, Damage
 from loopx_kernel.errors import Damaged, LoopxError
 from loopx_kernel.store.known_file import Known, KnownFile
+from loopx_kernel.value import Value
 from loopx_kernel.workspace.person import config_folder
 
 if TYPE_CHECKING:
@@ -34,8 +34,7 @@ NAME = "known_workspaces"
 TRUST = "loopx owner trust"
 
 
-@dataclass(frozen=True, slots=True)
-class Sight:
+class Sight(Value):
     """How a workspace stands to what was known of it. ``known`` is ``None`` at first sight;
     ``problem`` says why nothing can be told."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +15,7 @@ from loopx_kernel.errors import LoopxError
 from loopx_kernel.store.disk import beginning_of
 from loopx_kernel.store.seek import newlines_after
 from loopx_kernel.text import counted
+from loopx_kernel.value import Value
 from loopx_kernel.workspace.materials import Materials
 
 if TYPE_CHECKING:
@@ -42,8 +42,7 @@ _HIDES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Unreadable:
+class Unreadable(Value):
     """One thing: in which goal (``_workspace`` for all), where, why, and what it hides.
 
     ``line`` is the journal's line it begins at, ``excerpt`` its first bytes as text, raw;

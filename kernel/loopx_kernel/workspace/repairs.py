@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Container, Iterable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +16,7 @@ from loopx_kernel.domain.state import GoalState
 from loopx_kernel.errors import Damaged, LoopxError, UsageError
 from loopx_kernel.store.quarantine import digest_of
 from loopx_kernel.text import counted
+from loopx_kernel.value import Value
 from loopx_kernel.workspace.core import Core
 from loopx_kernel.workspace.damage import file_damage, journal_damage, of_journal
 from loopx_kernel.workspace.everything import read_whole
@@ -33,8 +33,7 @@ if TYPE_CHECKING:
     from loopx_kernel.workspace.quarantined import Unreadable
 
 
-@dataclass(frozen=True, slots=True)
-class DamageRow:
+class DamageRow(Value):
     """One thing that is damaged, in a goal or (``_workspace``) for all, and what it stops."""
 
     goal_id: str

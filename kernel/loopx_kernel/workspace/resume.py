@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
@@ -21,6 +20,7 @@ from loopx_kernel.store import checkpoint
 from loopx_kernel.store.checkpoint import Checkpoint
 from loopx_kernel.store.files import Files
 from loopx_kernel.store.line import Position
+from loopx_kernel.value import Value
 
 S = TypeVar("S", GoalState, WorkspaceState)
 FILE = "checkpoint.json"
@@ -29,8 +29,7 @@ MIDWAY = 65_536
 """After how many lines a state is kept: at the end of a reading, and on the way."""
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(Value):
     """A line seen earlier, and the repairs of the journal that were known then, by event id."""
 
     line: Head

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,6 +23,7 @@ from loopx_kernel.store.state_text import (
     to_bytes,
     to_text,
 )
+from loopx_kernel.value import Value
 
 if TYPE_CHECKING:
     from loopx_kernel.store.state_parse import Parsed, Problem
@@ -33,8 +34,7 @@ HANDOFF_MODE = "hard_lease"
 _MOST_RACES = 8
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(Value):
     """How the file stands: missing, behind, edited by a person, or not readable at all."""
 
     path: Path
@@ -45,8 +45,7 @@ class Page:
     problem: Storage | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
+class Shown(Value):
     """What the file shows now: its bytes, the ``seq`` it was rendered at (0: no file), what
     stands after the kernel's part where that is untouched, and what a person changed.
     ``settled`` says that a person decided about that change already; ``top`` is the kernel's
@@ -62,8 +61,7 @@ class Shown:
     problem: Storage | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Edited:
+class Edited(Value):
     """The file as a person left it: its SHA-256, what they changed, that as a unified diff from
     what the kernel had written, and the lines in the kernel's parts that are none of its."""
 

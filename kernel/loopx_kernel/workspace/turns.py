@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from loopx_kernel.domain import turn, turn_settle
 from loopx_kernel.domain.answer import Contract
@@ -23,6 +23,7 @@ from loopx_kernel.domain.turn_state import (
 from loopx_kernel.domain.verification import Tests
 from loopx_kernel.errors import Conflict
 from loopx_kernel.store.seek import line_with_seq
+from loopx_kernel.value import Value
 from loopx_kernel.workspace.beside import live_leases
 from loopx_kernel.workspace.commit import commit, receipt_of, recorded, require_registered
 from loopx_kernel.workspace.contexts import context_of
@@ -39,8 +40,7 @@ TRIES = 5
 """How often a beginning is decided anew because somebody else was quicker."""
 
 
-@dataclass(frozen=True, slots=True)
-class Begun:
+class Begun(Value):
     """The answer to a beginning: the contract under its id, and the turn where there is one,
     with the receipt of the line that opened it."""
 
