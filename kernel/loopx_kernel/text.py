@@ -81,6 +81,8 @@ def check_line(text: str, field: str, *, limit: int = 500) -> str:
     in it and neither control characters nor lone surrogates. Otherwise raises
     ``UsageError("invalid_value")`` with the facts ``field`` and ``reason``.
     """
+    if len(text) <= limit and _is_plain_ascii(text) and text.strip():
+        return text
     reason = _line_fault(text, limit)
     if reason:
         raise UsageError(

@@ -20,8 +20,7 @@ class _Fields:
 
 @cache
 def _dataclass_fields(owner: type[Value]) -> dict[str, Field[Any]]:
-    defaults = {name: getattr(owner, name) for name in owner.__optional__}
-    body = {"__annotations__": owner.__names__, **defaults}
+    body = {"__annotations__": owner.__names__, **owner.__optional__}
     twin: Any = dataclass(kw_only=True, eq=False, repr=False)(type(owner.__name__, (), body))
     found: dict[str, Field[Any]] = twin.__dataclass_fields__
     return found
@@ -37,7 +36,7 @@ class Value:
     """
 
     __names__: ClassVar[dict[str, Any]] = {}
-    __optional__: ClassVar[frozenset[str]] = frozenset()
+    __optional__: ClassVar[dict[str, Any]] = {}
     __match_args__: ClassVar[tuple[str, ...]] = ()
 
     __dataclass_fields__: ClassVar[Any] = _Fields()
@@ -46,28 +45,36 @@ class Value:
         super().__init_subclass__(**more)
         own = cls.__annotations__
         cls.__names__ = {**cls.__names__, **own}
-        cls.__optional__ = cls.__optional__ | (own.keys() & cls.__dict__.keys())
+        given = {name: cls.__dict__[name] for name in own if name in cls.__dict__}
+        cls.__optional__ = {**cls.__optional__, **given}
         places = cls.__match_args__ if kw_only else (*cls.__match_args__, *own)
         cls.__match_args__ = places  # type: ignore[misc]  # as a dataclass has them
 
     def __init__(self, *args: Any, **given: Any) -> None:
-        held = self.__dict__
+        held, names = self.__dict__, self.__names__
+        if len(args) + len(given) < len(names):
+            held.update(self.__optional__)
         if args:
-            named = dict(zip(self.__match_args__, args, strict=False))
-            if len(args) > len(named) or not given.keys().isdisjoint(named):
+            places = self.__match_args__[: len(args)]
+            if len(args) > len(places) or (given and not given.keys().isdisjoint(places)):
                 raise TypeError(f"{type(self).__name__}: too many arguments")
-            held.update(named)
+            held.update(zip(places, args, strict=True))
         held.update(given)
-        if held.keys() != self.__names__.keys():
-            _complete(type(self), held)
+        if held.keys() != names.keys():
+            wrong = ", ".join(sorted(held.keys() ^ names.keys()))
+            raise TypeError(f"{type(self).__name__}: missing or unknown: {wrong}")
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
             return NotImplemented
-        return _fields_of(self) == _fields_of(other)
+        mine, theirs = self.__dict__, other.__dict__
+        if len(mine) == len(theirs) == len(self.__names__):
+            return mine == theirs
+        # One of them keeps a cached property beside its fields.
+        return all(mine[name] == theirs[name] for name in self.__names__)
 
     def __hash__(self) -> int:
-        return hash(_fields_of(self))
+        return hash(tuple(map(self.__dict__.__getitem__, self.__names__)))
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{name}={self.__dict__[name]!r}" for name in self.__names__)
@@ -78,15 +85,3 @@ class Value:
 
     def __delattr__(self, name: str) -> None:
         raise AttributeError(f"cannot delete {name!r}: a {type(self).__name__} is frozen")
-
-
-def _complete(cls: type[Value], held: dict[str, Any]) -> None:
-    for name in cls.__optional__ - held.keys():
-        held[name] = getattr(cls, name)
-    if held.keys() != cls.__names__.keys():
-        wrong = ", ".join(sorted(held.keys() ^ cls.__names__.keys()))
-        raise TypeError(f"{cls.__name__}: missing or unknown: {wrong}")
-
-
-def _fields_of(value: Value) -> tuple[Any, ...]:
-    return tuple(map(value.__dict__.__getitem__, value.__names__))

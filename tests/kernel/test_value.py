@@ -6,6 +6,7 @@ import copy
 import pickle
 from collections.abc import Callable
 from dataclasses import asdict, fields, is_dataclass, replace
+from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 import pytest
@@ -106,3 +107,19 @@ def test_dataclasses_takes_it_for_its_own() -> None:
 )
 def test_it_can_be_copied(again: Callable[[Any], Any]) -> None:
     assert again(Named(1, name="a")) == Named(1, name="a")
+
+
+class Circle(Value):
+    radius: int
+
+    @cached_property
+    def area(self) -> float:
+        return 3.14 * self.radius**2
+
+
+def test_what_is_remembered_beside_the_fields_makes_no_difference() -> None:
+    one, two = Circle(1), Circle(1)
+    assert one.area == pytest.approx(3.14)
+    assert one == two and hash(one) == hash(two)
+    assert one != Circle(2)
+    assert repr(one) == "Circle(radius=1)"

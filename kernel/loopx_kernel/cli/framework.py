@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from types import ModuleType
 from typing import Any, NoReturn
 
 import click
@@ -135,10 +137,11 @@ class LazyGroup(Group):
 def _load_no_plugins() -> None:
     # Pydantic would read the metadata of every installed package for plugins of its own, a tenth
     # of a command's time, and let them change what is judged. Its environment variable says the
-    # same, but whatever is started from here would inherit it.
-    from pydantic.plugin import _loader
-
-    _loader._plugins = {}
+    # same, but whatever is started from here would inherit it; and the module that looks for them
+    # imports all it takes to look.
+    none = ModuleType("pydantic.plugin._loader")
+    vars(none)["get_plugins"] = tuple
+    sys.modules[none.__name__] = none
 
 
 def _require_command() -> None:

@@ -92,9 +92,9 @@ def _refuse_nothing(
     state: GoalState, todo: Todo, payload: Updated, facts: Facts, results: Results
 ) -> None:
     """What says nothing of the work must not count as a change of it, but in a turn's receipt."""
-    is_receipt = any(turn.seq == facts.seq for turn in state.turns.values())
-    said = payload.evidence or payload.tests or payload.note or payload.high_risk
-    if is_receipt or said or results:
+    if payload.evidence or payload.tests or payload.note or payload.high_risk or results:
+        return
+    if any(turn.seq == facts.seq for turn in state.turns.values()):  # its receipt says it
         return
     raise UsageError(
         "nothing_to_do",

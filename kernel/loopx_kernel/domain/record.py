@@ -13,7 +13,6 @@ from pydantic import (
     ConfigDict,
     Field,
     PlainSerializer,
-    Strict,
     WithJsonSchema,
 )
 
@@ -93,11 +92,11 @@ SpelledTime = Annotated[
 ]
 """A time in the very spelling in which it stands, for what is signed as it is written."""
 
-Int = Annotated[int, Strict(), Field(ge=-(2**53), le=2**53)]
-Count = Annotated[int, Strict(), Field(ge=0, le=2**53)]
-Seconds = Annotated[int, Strict(), Field(ge=1, le=10 * 365 * 86400)]
+Int = Annotated[int, Field(strict=True, ge=-(2**53), le=2**53)]
+Count = Annotated[int, Field(strict=True, ge=0, le=2**53)]
+Seconds = Annotated[int, Field(strict=True, ge=1, le=10 * 365 * 86400)]
 """A length of time, from a second to ten years."""
-Flag = Annotated[bool, Strict()]
+Flag = Annotated[bool, Field(strict=True)]
 Hex = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Name = Annotated[str, Field(min_length=1, max_length=128)]
 Line = Annotated[str, Field(max_length=4000)]

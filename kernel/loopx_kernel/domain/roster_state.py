@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from loopx_kernel.domain.event import WORKSPACE_JOURNAL, Level
@@ -207,5 +208,7 @@ def same_name(one: str, two: str) -> bool:
     return _shape(one) == _shape(two)
 
 
+@lru_cache(maxsize=1024)
 def _shape(name: str) -> str:
+    # Each line of a journal names one of the same few.
     return name.replace("I", "l").casefold().replace("1", "l").replace("0", "o")

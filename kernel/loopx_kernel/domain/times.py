@@ -33,6 +33,8 @@ def with_time(times: Times, seq: int, at: datetime) -> Times:
     Where too many would be kept the two oldest become one: what was decided between them
     runs out too early, never too late.
     """
+    if len(times) == 1 and times[0].at <= at:
+        return (times[0].model_copy(update={"seq": seq, "at": at}),)
     kept = [moment for moment in times if moment.at > at]
     kept.append(Moment(seq=seq, at=at))
     if len(kept) > _KEPT:

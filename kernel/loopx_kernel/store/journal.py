@@ -9,6 +9,7 @@ import contextlib
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from loopx_kernel.errors import Damaged
 from loopx_kernel.store.disk import opened
@@ -197,24 +198,29 @@ class Journal(Value):
                 self._check_anchor(fd, after)
             except Damaged as damage:
                 return ReadResult((), after, damage=damage, size=size)
-            return replace(self._collect(fd, after, limit), size=size)
+            return self._collect(fd, after, limit, size)
 
-    def _collect(self, fd: int, after: Position, limit: int | None) -> ReadResult:
+    def _collect(self, fd: int, after: Position, limit: int | None, size: int) -> ReadResult:
         lines: list[Line] = []
-        position = after
+        last, head = after.seq, after.head
+
+        def read(**how_it_ended: Any) -> ReadResult:
+            position = lines[-1].position if lines else after
+            return ReadResult(tuple(lines), position, size=size, **how_it_ended)
+
         for offset, raw, terminated in self._raw_forwards(fd, after.offset):
             if not terminated:
-                return ReadResult(tuple(lines), position, tail=raw)
+                return read(tail=raw)
             if len(lines) == limit:
-                return ReadResult(tuple(lines), position, more=True)
+                return read(more=True)
             try:
-                line = decode(raw, offset, path=self.path, number=position.seq + 1)
-                self._check_place(line, position)
+                line = decode(raw, offset, path=self.path, number=last + 1)
+                self._check_place(line, last, head)
             except Damaged as damage:
-                return ReadResult(tuple(lines), position, damage=damage)
+                return read(damage=damage)
             lines.append(line)
-            position = line.position
-        return ReadResult(tuple(lines), position)
+            last, head = line.seq, line.sha256
+        return read()
 
     def _check_anchor(self, fd: int, after: Position) -> None:
         if after.offset == 0:
@@ -226,18 +232,19 @@ class Journal(Value):
         what = f"line {after.seq} is not the one that was read before"
         raise damaged("broken_chain", what, after.offset, path=self.path, number=after.seq)
 
-    def _check_place(self, line: Line, position: Position) -> None:
-        number = position.seq + 1
+    def _check_place(self, line: Line, last: int, head: str) -> None:
+        """That a line follows the line ``last``, which has the hash ``head``."""
+        number = last + 1
         if line.seq != number:
             what = f"seq {line.seq} stands where {number} belongs"
             raise damaged("hole", what, line.offset, path=self.path, number=number)
-        if line.prev != position.head:
+        if line.prev != head:
             what = "prev is not the hash of the line before"
             raise damaged("broken_chain", what, line.offset, path=self.path, number=number)
 
     def _check_link(self, line: Line, following: Line | None) -> None:
         if following is not None:
-            self._check_place(following, Position(following.offset, line.seq, line.sha256))
+            self._check_place(following, line.seq, line.sha256)
 
     def _rolled_back(self, after: Position, size: int) -> Damaged:
         what = f"the journal ends at {size} bytes, but line {after.seq} was seen before"
