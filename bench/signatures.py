@@ -23,24 +23,29 @@ KINDS = {
 
 def signatures(_: Path, results: Results) -> None:
     """Every figure, with how many of them a second holds."""
+    with tempfile.TemporaryDirectory() as folder:
+        for kind in KINDS:
+            for what, work in signing(kind, Path(folder)).items():
+                seconds = _median(work)
+                results.line(f"{what} with {kind}", seconds, f"{1 / seconds:,.0f} a second")
+
+
+def signing(kind: str, folder: Path) -> dict[str, Callable[[], object]]:
+    """Signing with a new key of that kind, and judging what it signed."""
     from loopx_kernel.trust.keys import load_private
     from loopx_kernel.trust.sshsig import sign
     from loopx_kernel.trust.verify import EnrolledKey, judge
 
-    with tempfile.TemporaryDirectory() as folder:
-        for name, options in KINDS.items():
-            path = Path(folder) / name.replace(" ", "-")
-            make = ["ssh-keygen", "-q", *options, "-N", "", "-f", str(path)]
-            subprocess.run(make, check=True)
-            key = load_private(path, None)
-            enrolled = [EnrolledKey("li", key.public.line, key.public.fingerprint)]
-            armored = sign(STATEMENT, key)
-            assert judge(STATEMENT, armored, enrolled).ok
-            for what, seconds in (
-                ("sign", _median(lambda key=key: sign(STATEMENT, key))),  # type: ignore[misc]
-                ("verify", _median(lambda a=armored, e=enrolled: judge(STATEMENT, a, e))),  # type: ignore[misc]
-            ):
-                results.line(f"{what} with {name}", seconds, f"{1 / seconds:,.0f} a second")
+    path = folder / kind.replace(" ", "-")
+    subprocess.run(["ssh-keygen", "-q", *KINDS[kind], "-N", "", "-f", str(path)], check=True)
+    key = load_private(path, None)
+    enrolled = [EnrolledKey("li", key.public.line, key.public.fingerprint)]
+    armored = sign(STATEMENT, key)
+    assert judge(STATEMENT, armored, enrolled).ok
+    return {
+        "sign": lambda: sign(STATEMENT, key),
+        "verify": lambda: judge(STATEMENT, armored, enrolled),
+    }
 
 
 def _median(work: Callable[[], object]) -> float:

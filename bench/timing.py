@@ -12,6 +12,8 @@ from bench.results import Times
 Work = Callable[[int], object]
 ANSWERS = (0, 10, 11, 12, 13)
 """Exit statuses of a command that did what it was asked."""
+LONGEST_SECONDS = 120
+"""After that a command is ended, and its case with it."""
 
 
 def in_turn(works: Mapping[str, Work], rounds: int) -> dict[str, Times]:
@@ -34,7 +36,16 @@ def run(
     answers: Sequence[int] = ANSWERS,
 ) -> str:
     """A whole process; what it printed. Raises ``RuntimeError`` where it failed."""
-    done = subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command,
+        cwd=cwd,
+        env=env,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=LONGEST_SECONDS,
+        stdin=subprocess.DEVNULL,
+    )
     if done.returncode not in answers:
         words = " ".join(map(str, command))
         raise RuntimeError(
