@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 import shlex
+from pathlib import Path
 
 import pytest
 from loopx_kernel.cli.framework import Options
 from loopx_kernel.cli.next_step import carry_on
 
 from tests.cli.command_lines import NotACommand, mentions, parse, steps
-from tests.cli.helpers import loopx, ok, start, unchanged
+from tests.cli.helpers import connect, loopx, ok, start, unchanged
 
 AGENT = ("--agent", "claude-code")
 STEPS = steps()
@@ -152,3 +153,32 @@ def test_beside_another_goal_the_next_step_is_about_the_same_one(refused: tuple[
     assert result.status != 0
     following = loopx(*shlex.split(result.json["error"]["next"])[1:], "--json")
     assert following.status == 0 or following.code not in ("ambiguous_goal", "unknown_agent")
+
+
+def test_who_needs_no_approval_is_told_to_go_on() -> None:
+    start(None, "shop", "--gate", "publish:git push*")
+    act = ("--action", "publish", "--command", "npm publish")
+    assert ok("gate", "check", *act)["allowed"] is True
+    refused = loopx("gate", "use", *act, *AGENT, "--json")
+    assert refused.code == "gate_required"
+    assert refused.json["error"]["next"].startswith("do it")
+
+
+def test_a_lost_file_is_brought_back_by_the_command_doctor_and_the_deep_check_print() -> None:
+    connect()
+    ok("agent", "add", "codex")
+    for goal in ("shop", "blog"):
+        ok("start-goal", "--id", goal, "--objective", "Dark mode")
+    for command in (("doctor",), ("event", "verify", "--deep", "--goal", "blog")):
+        Path(".loopx/goals/blog/ACTIVE_GOAL_STATE.md").unlink()
+        (step,) = set(re.findall(r"loopx refresh-state [^\n\"]*", loopx(*command).out))
+        ok(*shlex.split(step)[1:])
+        assert Path(".loopx/goals/blog/ACTIVE_GOAL_STATE.md").exists()
+
+
+def test_the_first_piece_of_work_is_added_by_an_agent_there_is() -> None:
+    connect()
+    ok("agent", "add", "codex")
+    ok("start-goal", "--id", "shop", "--objective", "Dark mode")
+    (step,) = re.findall(r"add one: (loopx .*)", loopx("status").out)
+    ok(*shlex.split(step)[1:])

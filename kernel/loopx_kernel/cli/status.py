@@ -53,11 +53,14 @@ def _of_goal(session: Session, workspace: Workspace, one_line: bool) -> None:
         session.printer().bar(parts_of_goal(view))
         return
     rules = gate_rules(workspace, view.goal_id)
+    worker = session.agent_id
+    if worker is None and not view.counts["total"]:
+        worker = next((one.id for one in workspace.agents.list()), None)
     session.answer(
         SCHEMA,
         view.envelope,
         {"scope": "goal", **status_value(view, rules)},
-        lambda printer: show_goal(printer, view, rules),
+        lambda printer: show_goal(printer, view, rules, worker),
     )
 
 
@@ -122,14 +125,17 @@ def _of_everywhere(session: Session, one_line: bool) -> None:
     session.answer(SCHEMA, view.envelope, body | unread_value(view), show)
 
 
-def show_goal(printer: Printer, view: GoalView, rules: tuple[str, ...]) -> None:
+def show_goal(
+    printer: Printer, view: GoalView, rules: tuple[str, ...], worker: str | None = None
+) -> None:
     """The whole of a goal's status for people: three lines that say where it is, what waits for a
-    person and what is next, then the rest. ``rules`` are what needs approval."""
+    person and what is next, then the rest. ``rules`` are what needs approval, ``worker`` is who
+    may add work."""
     reasons = "; ".join(reason.message for reason in view.contract.reasons)
     done = f"{view.counts['done']} of {counted(view.counts['total'], 'todo')} done"
     printer.line(f"answer: {view.display_answer}: {reasons} ({done})", "bold")
     printer.line(f"needs you: {_first(view.needs_you)}", "bold yellow" if view.needs_you else "")
-    printer.line(f"next todo: {_next(view)}")
+    printer.line(f"next todo: {_next(view, worker or 'claude-code')}")
     printer.line(
         f"goal: {view.goal_id} ({view.display_name}), {view.status}, "
         f"objective v{view.objective_version}: {view.objective}"
@@ -166,12 +172,12 @@ def _first(waiting: Sequence[NeedsYou]) -> str:
     return f"{waiting[0].id} {waiting[0].kind}: {waiting[0].question}{more}"
 
 
-def _next(view: GoalView) -> str:
+def _next(view: GoalView, worker: str) -> str:
     contract, wake = view.contract, view.contract.scheduler_hint.next_wake_at
     if contract.todo is not None:
         return f"{contract.todo.id} {contract.todo.title}"
     if not view.counts["total"]:
-        return "none yet; add one: loopx todo add 'First piece of work' --agent claude-code"
+        return f"none yet; add one: loopx todo add 'First piece of work' --agent {worker}"
     if contract.repair is not None:
         return f"none before this, by the {contract.repair.by}: {contract.repair.command}"
     return "none is ready" + (f"; next look {to_the_second(wake)}" if wake is not None else "")

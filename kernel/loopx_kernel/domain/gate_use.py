@@ -38,7 +38,8 @@ def gate_required(found: Permission, action: Action) -> Denied:
     """The error that there is no approval to use, and what to do about it."""
     ask = f"loopx gate request --action {action.action}{_named(action)}"
     if found.allowed:
-        sentence, step = "No rule covers this action, so there is no approval to use", None
+        sentence = "No rule covers this action, so there is no approval to use"
+        step = "do it; what no rule covers needs no approval"
     elif found.gate is None or found.gate.status not in ("pending", "deferred", "rejected"):
         sentence, step = found.reason, ask
     else:

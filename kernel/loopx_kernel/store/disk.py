@@ -23,7 +23,11 @@ _CODES = {
     errno.EROFS: ("read_only", "the file system is read-only", "mount it writable; viewing works"),
     errno.EACCES: ("permission", "access is not allowed", "give this user access to the path"),
     errno.EPERM: ("permission", "access is not allowed", "give this user access to the path"),
-    errno.ELOOP: ("not_regular", "it is a link, and links are not followed", "put the file itself"),
+    errno.ELOOP: (
+        "not_regular",
+        "it, or a folder it is in, is a link, and links are not followed",
+        "put there what the link stands for",
+    ),
     errno.ENOTDIR: ("not_regular", "it is not in a folder", "move what stands in its place"),
     errno.EISDIR: ("not_regular", "it is a folder", "move what stands in its place"),
 }

@@ -7,16 +7,19 @@ A test subclasses ``Files`` and lets the k-th call fail. The methods raise
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import functools
 import os
+import stat
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _APPEND = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _EXCHANGE = 2
 """``RENAME_EXCHANGE`` of Linux and ``RENAME_SWAP`` of macOS have the same value."""
 
@@ -28,17 +31,29 @@ class Files:
     that people and agents can be users of their own who share a group.
     """
 
+    confined: tuple[Path, ...] = ()
+    """Folders below which nothing is changed through a link: whoever may write there could
+    otherwise have others change what lies elsewhere."""
+
+    def confine(self, folder: Path) -> None:
+        """From now on whatever changes something below ``folder`` raises ``OSError`` ``ELOOP``
+        where a folder on the way is a link. ``folder`` itself may be one."""
+        if folder not in self.confined:
+            self.confined = (*self.confined, folder)
+
     def open_read(self, path: Path) -> int:
         """Opens for reading, without following a link at the end and without blocking."""
         return os.open(path, _READ)
 
     def open_append(self, path: Path) -> int:
         """Opens for reading and appending; makes the file where it is missing."""
-        return os.open(path, _APPEND, 0o666)
+        with self._place(path) as (folder, name):
+            return os.open(name, _APPEND, 0o666, dir_fd=folder)
 
     def open_new(self, path: Path, mode: int = 0o666) -> int:
         """Makes a file that must not exist, open for reading and writing."""
-        return os.open(path, _NEW, mode)
+        with self._place(path) as (folder, name):
+            return os.open(name, _NEW, mode, dir_fd=folder)
 
     def close(self, fd: int) -> None:
         os.close(fd)
@@ -62,7 +77,11 @@ class Files:
 
     def fsync_dir(self, folder: Path) -> None:
         """The names in ``folder`` are durable on return."""
-        fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        with self._place(folder / "_") as (fd, _):
+            if fd is not None:
+                os.fsync(fd)
+                return
+        fd = os.open(folder, _FOLDER)
         try:
             os.fsync(fd)
         finally:
@@ -83,14 +102,16 @@ class Files:
 
     def replace(self, source: Path, target: Path) -> None:
         """Renames ``source`` over ``target`` in one step."""
-        source.replace(target)
+        with self._place(source) as (here, old), self._place(target) as (there, new):
+            os.replace(old, new, src_dir_fd=here, dst_dir_fd=there)
 
     def exchange(self, one: Path, other: Path) -> bool:
         """Swaps two names in one step; ``False`` where the system cannot."""
         call = _exchange_call()
         if call is None:
             return False
-        code = call(os.fsencode(one), os.fsencode(other))
+        with self._place(one) as (here, old), self._place(other) as (there, new):
+            code = call(here, os.fsencode(old), there, os.fsencode(new))
         if code in (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP):
             return False
         if code:
@@ -99,33 +120,63 @@ class Files:
 
     def link(self, source: Path, target: Path) -> None:
         """Gives ``source`` a second name; fails where ``target`` exists."""
-        os.link(source, target, follow_symlinks=False)
+        with self._place(source) as (here, old), self._place(target) as (there, new):
+            os.link(old, new, src_dir_fd=here, dst_dir_fd=there, follow_symlinks=False)
 
     def unlink(self, path: Path) -> None:
-        path.unlink()
+        with self._place(path) as (folder, name):
+            os.unlink(name, dir_fd=folder)
 
     def mkdir(self, folder: Path, mode: int = 0o777) -> None:
-        folder.mkdir(mode)
+        with self._place(folder) as (parent, name):
+            os.mkdir(name, mode, dir_fd=parent)
+
+    @contextlib.contextmanager
+    def _place(self, path: Path) -> Iterator[tuple[int | None, str]]:
+        """An open folder and a name in it; no folder, and the whole path, where ``path`` is not
+        confined."""
+        around = [one for one in self.confined if path.is_relative_to(one) and path != one]
+        base = max(around, key=lambda one: len(one.parts), default=None)
+        if base is None:
+            yield None, str(path)
+            return
+        fd = os.open(base, _FOLDER)
+        try:
+            for name in path.parent.relative_to(base).parts:
+                inner = _folder_in(fd, name, path)
+                os.close(fd)
+                fd = inner
+            yield fd, path.name
+        finally:
+            os.close(fd)
+
+
+def _folder_in(fd: int, name: str, path: Path) -> int:
+    try:
+        return os.open(name, _FOLDER | os.O_NOFOLLOW, dir_fd=fd)
+    except OSError as error:
+        if error.errno == errno.ENOTDIR and stat.S_ISLNK(
+            os.stat(name, dir_fd=fd, follow_symlinks=False).st_mode
+        ):
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path)) from None
+        raise
 
 
 @functools.cache
-def _exchange_call() -> Callable[[bytes, bytes], int] | None:
-    """A function that swaps two paths and returns an errno, 0 for success."""
+def _exchange_call() -> Callable[[int | None, bytes, int | None, bytes], int] | None:
+    """A function that swaps two names, each in an open folder, and returns an errno, 0 for
+    success."""
     import ctypes
 
     library = ctypes.CDLL(None, use_errno=True)
-    if sys.platform == "linux" and hasattr(library, "renameat2"):
-        at_cwd = -100
+    known = {"linux": ("renameat2", -100), "darwin": ("renameatx_np", -2)}
+    name, at_cwd = known.get(sys.platform, ("", 0))
+    if not name or not hasattr(library, name):
+        return None
+    call = library[name]
 
-        def swap(one: bytes, other: bytes) -> int:
-            failed = library.renameat2(at_cwd, one, at_cwd, other, _EXCHANGE)
-            return ctypes.get_errno() if failed else 0
+    def swap(here: int | None, one: bytes, there: int | None, other: bytes) -> int:
+        source, target = (at_cwd if fd is None else fd for fd in (here, there))
+        return ctypes.get_errno() if call(source, one, target, other, _EXCHANGE) else 0
 
-        return swap
-    if sys.platform == "darwin" and hasattr(library, "renamex_np"):
-
-        def swap_np(one: bytes, other: bytes) -> int:
-            return ctypes.get_errno() if library.renamex_np(one, other, _EXCHANGE) else 0
-
-        return swap_np
-    return None
+    return swap

@@ -97,6 +97,21 @@ class Layout(Value):
     def quarantine(self, goal_id: str) -> Path:
         return self.goal_runtime(goal_id) / "quarantine"
 
+    def folders_of(self, goal_id: str) -> tuple[Path, ...]:
+        """The folders the kernel writes a goal's files and the workspace's in."""
+        return (
+            self.goals_folder,
+            self.state_file(goal_id).parent,
+            self.runtime_folder,
+            self.workspace_runtime,
+            self.workspace_quarantine,
+            self.goal_runtime(goal_id),
+            self.leases(goal_id),
+            self.statements(goal_id),
+            self.objects(goal_id),
+            self.quarantine(goal_id),
+        )
+
     def state_file(self, goal_id: str) -> Path:
         """The default place of the goal's ``ACTIVE_GOAL_STATE.md``."""
         return self.goals_folder / _plain(goal_id) / STATE_FILE_NAME

@@ -13,7 +13,7 @@ from loopx_kernel.store.records import Level, Verdict
 from loopx_kernel.value import Value
 from loopx_kernel.workspace.audit_caches import false_index, false_states
 from loopx_kernel.workspace.core import Core
-from loopx_kernel.workspace.damage import AHEAD, of_journal
+from loopx_kernel.workspace.damage import AHEAD, of_journal, refresh_command
 from loopx_kernel.workspace.everything import WholeGoal
 from loopx_kernel.workspace.ledger import Ledger
 from loopx_kernel.workspace.ledgers import GoalLedger, RosterLedger
@@ -128,10 +128,11 @@ class Auditor:
                 *self._pieces.of_all(ledger.state, ledger),
             ]
             yield from self._state_file(ledger)
+        refresh = self._refresh(ledger)
         for piece in pieces:
             name = self._core.shown(piece.path)
             try:
-                finding = _of_file(name, piece, _judged(piece))
+                finding = _of_file(name, piece, _judged(piece), refresh)
             except LoopxError as error:
                 finding = self._unchecked(name, error)
             if finding is not None:
@@ -146,15 +147,19 @@ class Auditor:
         for item in page.drift:
             yield Finding(name, "edited", f"line {item.line}: {item.sentence}", check)
         if page.missing:
-            yield Finding(name, "missing", "it is rebuilt by the next writer", _REFRESH)
+            yield Finding(
+                name, "missing", "it is rebuilt by the next writer", self._refresh(ledger)
+            )
         if page.behind:
-            yield Finding(name, "behind", "the next writer catches up", _REFRESH)
+            yield Finding(name, "behind", "the next writer catches up", self._refresh(ledger))
+
+    def _refresh(self, ledger: Ledger) -> str:
+        house = self._core.house.state
+        goals = [ledger.name] if isinstance(ledger, GoalLedger) else [*house.goals]
+        return refresh_command(next(iter(goals), ""), house.agents)
 
     def _unchecked(self, name: str, error: LoopxError) -> Finding:
         return Finding(name, "could_not_check", error.message, error.next or "loopx doctor")
-
-
-_REFRESH = "loopx refresh-state --agent claude-code"
 
 
 def _judged(piece: Piece) -> Verdict:
@@ -164,7 +169,7 @@ def _judged(piece: Piece) -> Verdict:
         return Verdict(Level.DAMAGED, what=error.message)
 
 
-def _of_file(name: str, piece: Piece, verdict: Verdict) -> Finding | None:
+def _of_file(name: str, piece: Piece, verdict: Verdict, refresh: str) -> Finding | None:
     if verdict.level is Level.SAME:
         return None
     if verdict.level is Level.MISSING:
@@ -172,9 +177,9 @@ def _of_file(name: str, piece: Piece, verdict: Verdict) -> Finding | None:
             detail = f"only {piece.copy_of}, of which it is a copy, can give it back"
             about = f"todo show {piece.todo_id}" if piece.todo_id else "event list"
             return Finding(name, "missing", detail, f"loopx {about}")
-        return Finding(name, "missing", "it is rebuilt by the next writer", _REFRESH)
+        return Finding(name, "missing", "it is rebuilt by the next writer", refresh)
     if verdict.level is Level.BEHIND:
-        return Finding(name, "behind", "the next writer catches up", _REFRESH)
+        return Finding(name, "behind", "the next writer catches up", refresh)
     detail = verdict.what or AHEAD
     if verdict.expected_digest and verdict.found_digest:
         detail += f": expected {verdict.expected_digest}, found {verdict.found_digest}"

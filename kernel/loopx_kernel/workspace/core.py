@@ -47,6 +47,9 @@ class Core:
     judged: dict[Path, Judged] = field(default_factory=dict)
     _goals: dict[str, GoalLedger] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        self.files.confine(self.layout.folder)
+
     @cached_property
     def house(self) -> RosterLedger:
         """The workspace journal's ledger."""
@@ -120,6 +123,12 @@ class Core:
         if place.startswith(".loopx/"):
             return self.layout.root / place
         return self.repo(state) / place
+
+    def state_folders(self, state: GoalState) -> tuple[Path, ...]:
+        """The folders below the repo, or below ``.loopx``, that the state file is in."""
+        around, own = self.state_file(state).parents, self.layout.folder
+        base = own if own in around else self.repo(state)
+        return tuple(around[: around.index(base)])
 
     def rendered_in_repo(self, state: GoalState) -> tuple[str, ...]:
         """The todo list's path where it lies in the repo: what the kernel writes there itself is

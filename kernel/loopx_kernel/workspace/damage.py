@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterable
 from pathlib import Path
 
 from loopx_kernel.domain.needs_you import Damage
@@ -63,6 +64,11 @@ def of_journal(path: Path, damage: Damaged, command: str) -> Damage:
 def unreadable(name: str, error: LoopxError) -> Damage:
     """A state file that cannot be read at all: whatever stands in its place."""
     return Damage(name, error.message, command=error.next or "loopx doctor")
+
+
+def refresh_command(goal_id: str, agents: Iterable[str]) -> str:
+    """What brings a goal's files level with its journal, by one of the registered ``agents``."""
+    return f"loopx refresh-state --goal {goal_id} --agent {next(iter(agents), 'claude-code')}"
 
 
 def file_damage(name: str, verdict: Verdict, todo_id: str | None) -> Damage:

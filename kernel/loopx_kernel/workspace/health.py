@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 from loopx_kernel.domain.event import WORKSPACE_JOURNAL
 from loopx_kernel.text import counted
 from loopx_kernel.workspace import health_of_trust
+from loopx_kernel.workspace.damage import refresh_command
 from loopx_kernel.workspace.findings import Finding
 
 if TYPE_CHECKING:
     from loopx_kernel.views.goal import GoalView
     from loopx_kernel.views.workspace import WorkspaceView
     from loopx_kernel.workspace import Workspace
-
-REFRESH = "loopx refresh-state --agent claude-code --handoff-file NOTES.md"
 
 
 def look(workspace: Workspace, view: WorkspaceView, *, deep: bool = False) -> Iterator[Finding]:
@@ -51,7 +50,7 @@ def _goals(workspace: Workspace) -> tuple[str, str]:
 def _of_goals(workspace: Workspace, goals: tuple[GoalView, ...]) -> Iterator[Finding]:
     for goal in goals:
         yield _journal(workspace, goal.goal_id)
-        yield from _files(goal)
+        yield from _files(workspace, goal)
         yield from _set_aside(workspace, goal.goal_id)
         yield _evidence(workspace, goal)
         for warned in goal.warnings:
@@ -84,7 +83,7 @@ def _deep(workspace: Workspace) -> Iterator[Finding]:
             yield Finding(f"{goal_id}: {item.status}", well, detail, item.command)
 
 
-def _files(goal: GoalView) -> Iterator[Finding]:
+def _files(workspace: Workspace, goal: GoalView) -> Iterator[Finding]:
     reads = goal.reads
     name = goal.goal_id
     damage = "; ".join(f"{item.path}: {item.reason}" for item in reads.damage)
@@ -99,7 +98,7 @@ def _files(goal: GoalView) -> Iterator[Finding]:
     detail = (
         f"missing: {missing}; the next writing command rebuilds them" if missing else "all there"
     )
-    yield Finding(f"{name}: materialised", not missing, detail, REFRESH)
+    yield Finding(f"{name}: materialised", not missing, detail, _refresh(workspace, name))
     if reads.behind_files:
         behind = ", ".join(reads.behind_files)
         yield Finding(f"{name}: behind", True, f"{behind}; the next writing command catches up")
@@ -119,6 +118,10 @@ def _files(goal: GoalView) -> Iterator[Finding]:
         yield Finding(f"{name}: tail", True, tail)
 
 
+def _refresh(workspace: Workspace, goal_id: str) -> str:
+    return refresh_command(goal_id, (agent.id for agent in workspace.agents.list()))
+
+
 def _set_aside(workspace: Workspace, goal_id: str) -> Iterator[Finding]:
     """Lines that repairs cut off. A person signed that; it is told for as long as the goal is."""
     for cut in workspace.state(goal_id).cuts:
@@ -136,7 +139,8 @@ def _evidence(workspace: Workspace, goal: GoalView) -> Finding:
     if lost:
         names = ", ".join(f"{item.path} ({item.of})" for item in lost)
         detail += f"; missing: {names}; only the file handed in can give it back"
-    return Finding(f"{goal.goal_id}: evidence", not lost, detail, REFRESH)
+    fix = _refresh(workspace, goal.goal_id)
+    return Finding(f"{goal.goal_id}: evidence", not lost, detail, fix)
 
 
 def _sources(goal: GoalView) -> Iterator[Finding]:

@@ -79,6 +79,7 @@ class StateFile:
         self._core = core
         self._ledger = ledger
         self.path = core.state_file(ledger.state)
+        core.files.confine(core.repo(ledger.state))
 
     def look(self) -> Page:
         """Judges the file; changes nothing and never raises for its content."""

@@ -3,10 +3,12 @@ people in it, whom other programs would take for the owners."""
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from loopx_kernel.domain.needs_you import OWNERS_CHANGED, Damage
+from loopx_kernel.domain.state import GoalState
 from loopx_kernel.errors import Damaged, LoopxError
 from loopx_kernel.store.disk import MIB, read_regular
 from loopx_kernel.store.records import Verdict, damaged_file
@@ -32,7 +34,24 @@ def owners_fault(core: Core, verdict: Verdict) -> Damaged:
 
 def basic_damage(core: Core, ledger: Ledger) -> tuple[Damage, ...]:
     """What is wrong before any file is looked at; whose the workspace is comes first."""
-    return (*core.pins.damage(), *journal_damage(core.house), *journal_damage(ledger))
+    of_journals = (*journal_damage(core.house), *journal_damage(ledger))
+    return (*core.pins.damage(), *of_journals, *_links(core, ledger))
+
+
+def _links(core: Core, ledger: Ledger) -> tuple[Damage, ...]:
+    """Links in the place of folders the kernel writes in: it goes through none."""
+    folders = core.layout.folders_of(ledger.name)
+    if isinstance(ledger.state, GoalState) and ledger.state.rules is not None:
+        folders += core.state_folders(ledger.state)
+    return tuple(
+        Damage(
+            core.shown(folder),
+            "a link stands in the place of this folder; nothing is written through it",
+            command=f"rm {shlex.quote(core.shown(folder))} (it is only a link); loopx repair list",
+        )
+        for folder in dict.fromkeys(folders)
+        if folder.is_symlink()
+    )
 
 
 def damage_of(core: Core, piece: Piece, verdict: Verdict) -> Damage:
