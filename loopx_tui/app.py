@@ -84,6 +84,7 @@ class LoopxApp(PersonalApp):
         self.kept = Kept()
         """The key that its owner let the app keep open."""
         self._held = ExitStack()
+        self._ending = Ending(self._leave, lambda: self.last_words)
 
     def get_default_screen(self) -> Screen[None]:
         return OpeningScreen(self._opening_header)
@@ -122,7 +123,8 @@ class LoopxApp(PersonalApp):
     def on_mount(self) -> None:
         self._hold_painting()
         if not self.is_headless:
-            Ending(self._leave, lambda: self.last_words).arm()
+            self._ending.arm()
+            self.mind_stops()
 
     def on_ready(self) -> None:
         self._paint()
@@ -258,11 +260,6 @@ class LoopxApp(PersonalApp):
         """Ends, and has whoever started it begin anew with ``successor``."""
         self.successor = path
         self.exit()
-
-    def redraw(self) -> None:
-        """Draws the whole screen again, for a terminal that lost it."""
-        self.screen.refresh(layout=True)
-        self.refresh(layout=True)
 
     def _leave(self, status: int) -> None:
         self.exit(return_code=status)

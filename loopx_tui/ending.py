@@ -26,7 +26,8 @@ class Ending:
     ``leave`` is called on the event loop with the exit status; where it does
     not get the process to its end in time, the terminal is restored as far as
     it goes and the process ended from a thread, after ``last_words`` were written.
-    A terminal that takes nothing holds up the event loop, but not this.
+    A terminal that takes nothing holds up the event loop, but not this. It is left as it was
+    when this was made: make it before the terminal is anybody's.
     """
 
     def __init__(

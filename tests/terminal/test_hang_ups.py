@@ -40,8 +40,8 @@ def place(made: Path, tmp_path: Path) -> Place:
 
 
 @contextmanager
-def stuck(screen: Screen) -> Iterator[None]:
-    """Stops its terminal, as ctrl+s does, and has it draw until it waits for that terminal."""
+def stuck(screen: Screen) -> Iterator[int]:
+    """Its terminal, stopped as by ctrl+s; it has drawn until it waits for that terminal."""
     screen.sees(QUESTION, "live")
     screen.quiet()
     terminal = os.open(f"/proc/{screen.child.pid}/fd/0", os.O_RDWR | os.O_NOCTTY)
@@ -56,7 +56,7 @@ def stuck(screen: Screen) -> Iterator[None]:
             unmoved = unmoved + 1 if idle else 0
             if unmoved == 5:
                 break
-        yield
+        yield terminal
         with suppress(termios.error):  # it is gone with the app
             termios.tcflow(terminal, termios.TCOON)
     finally:
@@ -66,9 +66,18 @@ def stuck(screen: Screen) -> Iterator[None]:
 def test_a_signal_ends_it_though_its_terminal_takes_nothing(place: Place) -> None:
     with on_a_pty(place) as screen:
         pid = screen.child.pid
-        with stuck(screen):
+        with stuck(screen) as terminal:
+            assert not takes_lines(terminal)
             os.kill(pid, signal.SIGTERM)
             wait(lambda: is_gone(pid))
+            assert takes_lines(terminal)
+
+
+def takes_lines(terminal: int) -> bool:
+    """Whether the terminal edits lines and shows what is typed, as a shell wants it."""
+    wanted = termios.ICANON | termios.ECHO | termios.ISIG
+    local: int = termios.tcgetattr(terminal)[3]
+    return local & wanted == wanted
 
 
 def test_the_end_of_a_terminal_that_took_nothing_ends_it(place: Place) -> None:

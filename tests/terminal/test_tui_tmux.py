@@ -265,11 +265,15 @@ def test_suspending_and_going_on_decides_nothing(place: Place) -> None:
     with tmux(place) as server:
         open_review(server)
         pid = app_pid(server)
-        for number in (signal.SIGSTOP, signal.SIGCONT):
+        for number in (signal.SIGSTOP, signal.SIGCONT, signal.SIGCONT):
             os.kill(pid, number)
         server.keys("C-l")
         server.sees("What will be signed")
         assert place.journal == before
+        server.keys("Escape")
+        server.sees("Needs you")
+        server.keys("q")
+        server.sees("status=0", " icanon")
 
 
 # -- terminals of every kind --------------------------------------------------------------------
