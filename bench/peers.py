@@ -11,8 +11,9 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from bench.results import Results
@@ -20,6 +21,8 @@ from bench.results import Results
 HOMES = Path(__file__).parents[1] / ".venv" / "peers"
 LONGEST_SECONDS = 240
 NODE = "node@22"
+REFERENCES = ("0.5.4", "2.1.1")
+"""Versions of the reference implementation; both need Node.js."""
 
 
 class NotInstalled(Exception):
@@ -43,6 +46,17 @@ _PROGRAMS = (
 )
 
 
+def fetch() -> None:
+    """Installs what is not here yet, so that no case spends its time on that. What cannot be
+    had is said by the case that wants it."""
+    wanted: list[Callable[[], Path]] = [node]
+    wanted += [partial(installed, name, name) for name, *_ in _PROGRAMS]
+    wanted += [partial(installed, f"loopx-{one}", f"loopx=={one}") for one in REFERENCES]
+    for get in wanted:
+        with contextlib.suppress(NotInstalled):
+            print(f"here: {get()}", flush=True)
+
+
 def programs(results: Results) -> Iterator[Program]:
     """Those of the terminal programs that can be had."""
     for name, script, arguments, quit_keys in _PROGRAMS:
@@ -51,7 +65,8 @@ def programs(results: Results) -> Iterator[Program]:
         except NotInstalled as why:
             results.note(f"{name} is left out: {why}")
             continue
-        yield Program(name, (str(home / "bin" / script), *arguments), quit_keys)
+        label = f"{name} {version_in(home, name)}"
+        yield Program(label, (str(home / "bin" / script), *arguments), quit_keys)
 
 
 def installed(name: str, *requirements: str) -> Path:
@@ -69,6 +84,12 @@ def installed(name: str, *requirements: str) -> Path:
     _run(*pip, "--disable-pip-version-check", *requirements)
     done.write_text(repr(requirements), "utf-8")
     return home
+
+
+def version_in(home: Path, name: str) -> str:
+    """The version of a package that was installed there."""
+    found = home.glob(f"lib/*/site-packages/{name}-*.dist-info")
+    return next((one.stem.partition("-")[2] for one in found), "of an unknown version")
 
 
 def node() -> Path:

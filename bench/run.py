@@ -22,6 +22,7 @@ from bench.commits import commits
 from bench.growth import growth
 from bench.journal import journals
 from bench.memory import memory
+from bench.peers import fetch
 from bench.place import use_home, workspace
 from bench.profiles import profiles
 from bench.projections import projections
@@ -59,6 +60,8 @@ def main() -> int:
     names = _asked() or list(CASES)
     results = Results()
     _compile()
+    if {"reference", "screens"}.intersection(names):
+        fetch()
     begun = time.monotonic()
     for number, name in enumerate(names, 1):
         title, limit, case = CASES[name]

@@ -80,12 +80,12 @@ def _ours(root: Path) -> Shown:
 
 
 def _peer(program: Program, folder: Path) -> Shown:
-    content = folder / f"{program.name}-content"
+    content = folder / f"{program.name.partition(' ')[0]}-content"
     if not content.exists():
         content.write_text(
             "".join(f"# Line {number} of a text\n" for number in range(200)), "utf-8"
         )
-    file = content.with_suffix(".log" if program.name == "toolong" else ".md")
+    file = content.with_suffix(".log" if program.name.startswith("toolong") else ".md")
     file.write_bytes(content.read_bytes())
     command = [part.replace("FILE", str(file)) for part in program.command]
     return Shown(command, quit_keys=program.quit_keys)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from types import ModuleType
 from typing import Any, NoReturn
@@ -46,6 +47,7 @@ def _keep(context: click.Context, parameter: click.Parameter, value: Any) -> Non
         setattr(context.obj.options, parameter.name, value)
 
 
+@cache
 def _common_options() -> list[click.Parameter]:
     return [
         click.Option(

@@ -1,8 +1,6 @@
 """Spends that left the hot state of the quota ledger: how many, and when, as far as that may
 still be asked for."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime
 

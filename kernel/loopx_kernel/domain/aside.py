@@ -1,7 +1,5 @@
 """Setting a todo aside: blocked, waiting for an outside fact, put off to a date; and reopening."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import datetime
 from typing import Any, Literal

@@ -5,8 +5,6 @@ what may happen: who may cause it, what its payload holds, when it is legal
 (``check``) and what it does (``evolve``).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import lru_cache
@@ -136,26 +134,6 @@ class Facts(Value):
     verdict: Verdict = UNSIGNED
 
 
-class Context(Value):
-    """What a decider may look at besides the state: caller, clocks, the neighbours.
-
-    ``repo`` is the real absolute path of the goal's repo, as in the neighbours;
-    ``real_scopes`` are the todo's scopes with links followed, as theirs are.
-    """
-
-    actor: Actor
-    reading: Reading
-    agents: frozenset[str] = frozenset()
-    repo: str = ""
-    neighbours: tuple[LiveLease, ...] = ()
-    real_scopes: tuple[str, ...] = ()
-
-    @property
-    def now(self) -> datetime:
-        """UTC wall time."""
-        return self.reading.now
-
-
 class Abroad(Value):
     """The other machine a lease was taken on or renewed last, its boot, and when; UTC."""
 
@@ -181,6 +159,26 @@ class LiveLease(Value):
     def place(self) -> str:
         """The todo it is on, with its goal."""
         return f"{self.goal_id}/{self.todo_id}"
+
+
+class Context(Value):
+    """What a decider may look at besides the state: caller, clocks, the neighbours.
+
+    ``repo`` is the real absolute path of the goal's repo, as in the neighbours;
+    ``real_scopes`` are the todo's scopes with links followed, as theirs are.
+    """
+
+    actor: Actor
+    reading: Reading
+    agents: frozenset[str] = frozenset()
+    repo: str = ""
+    neighbours: tuple[LiveLease, ...] = ()
+    real_scopes: tuple[str, ...] = ()
+
+    @property
+    def now(self) -> datetime:
+        """UTC wall time."""
+        return self.reading.now
 
 
 class Draft(Value):

@@ -4,8 +4,6 @@ It only ever rises. A program of an older generation reads it before each append
 and goes on reading.
 """
 
-from __future__ import annotations
-
 from loopx_kernel.domain.event import CODE, WORKSPACE_JOURNAL, Context, Draft, EventType, Facts
 from loopx_kernel.domain.record import Count, Record
 from loopx_kernel.domain.roster_state import WorkspaceState

@@ -1,7 +1,5 @@
 """The goal itself: opened with all its first rules, paused, resumed, retired."""
 
-from __future__ import annotations
-
 from typing import Any, Literal
 
 from loopx_kernel.domain.endings import check_parts

@@ -1,7 +1,5 @@
 """What a hand-in says, and what follows from it in the same line."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Leases: claiming, renewing and releasing time-limited ownership of a todo."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 from typing import Annotated, Any
 

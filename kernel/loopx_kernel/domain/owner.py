@@ -4,8 +4,6 @@ A key counts for the lines of a goal after its enrolment's head and up to its re
 Position decides, not anybody's clock; a validity period narrows that further.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from datetime import datetime

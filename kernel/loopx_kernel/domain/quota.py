@@ -1,7 +1,5 @@
 """Quota: slots in a sliding window, booked once per effect, corrected by a void."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Any

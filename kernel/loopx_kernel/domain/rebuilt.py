@@ -1,7 +1,5 @@
 """The record that a missing file was made again from the journal."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from loopx_kernel.domain.event import CODE, Context, Draft, EventType, Facts

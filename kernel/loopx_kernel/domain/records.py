@@ -1,7 +1,5 @@
 """The nouns of a goal as they stand in its folded state."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Any, Literal
 

@@ -1,7 +1,5 @@
 """What a goal remembers of work under way: turns, facts from outside, duties, escalations."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from loopx_kernel.domain.event import Level

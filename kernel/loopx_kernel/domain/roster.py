@@ -1,7 +1,5 @@
 """The workspace's own fold: its id, its owners, its agents, the fence, the goals opened."""
 
-from __future__ import annotations
-
 import re
 from importlib import import_module
 from typing import Any

@@ -1,7 +1,5 @@
 """The folded state of the workspace journal: its owners, its agents, the goals opened."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
@@ -13,6 +11,14 @@ from loopx_kernel.domain.records import Alert, Cut, Head
 from loopx_kernel.domain.runs import Runs
 
 FIRST_GENERATION = 1
+
+
+class PlacedCut(NamedTuple):
+    """A cut of a goal's journal after line ``after_seq``, and up to which line of the
+    workspace's journal, as that stands today, everything was there before it."""
+
+    after_seq: int
+    roster_seq: int
 
 
 class Owner(Record):
@@ -57,14 +63,6 @@ class Owner(Record):
             return True
         end = _place(self.to_heads.get(goal_id), self.revoked_seq, cuts)
         return end is not None and seq <= end
-
-
-class PlacedCut(NamedTuple):
-    """A cut of a goal's journal after line ``after_seq``, and up to which line of the
-    workspace's journal, as that stands today, everything was there before it."""
-
-    after_seq: int
-    roster_seq: int
 
 
 def _place(head: Head | None, noted_at: int, cuts: tuple[PlacedCut, ...]) -> int | None:

@@ -1,7 +1,5 @@
 """The rules an owner lays when opening a goal, and the short forms they are typed in."""
 
-from __future__ import annotations
-
 import re
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Annotated, Any, Literal

@@ -1,11 +1,9 @@
 """The folded state of one goal. Values only; every change makes a new state."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Literal
+from typing import Literal, Self
 
 from loopx_kernel.clock import Reading, to_the_second
 from loopx_kernel.domain.aged import Aged
@@ -103,7 +101,7 @@ class GoalState(Record):
     alert_count: Count = 0
     idle: Runs = ()
 
-    def with_todo(self, todo: Todo) -> GoalState:
+    def with_todo(self, todo: Todo) -> Self:
         """The state with this todo put in or replaced."""
         before = self.todos.get(todo.id)
         update: dict[str, object] = {"todos": {**self.todos, todo.id: todo}}
@@ -111,29 +109,29 @@ class GoalState(Record):
             update["recent"] = (*self.recent, todo.id)
         return self.model_copy(update=update)
 
-    def with_gate(self, gate: Gate) -> GoalState:
+    def with_gate(self, gate: Gate) -> Self:
         """The state with this gate put in or replaced."""
         return self.model_copy(update={"gates": {**self.gates, gate.id: gate}})
 
-    def with_turn(self, turn: Turn) -> GoalState:
+    def with_turn(self, turn: Turn) -> Self:
         """The state with this turn put in or replaced."""
         return self.model_copy(update={"turns": {**self.turns, turn.id: turn}})
 
-    def with_obligation(self, obligation: Obligation) -> GoalState:
+    def with_obligation(self, obligation: Obligation) -> Self:
         """The state with this obligation put in or replaced."""
         obligations = {**self.obligations, obligation.id: obligation}
         return self.model_copy(update={"obligations": obligations})
 
-    def with_escalation(self, escalation: Escalation) -> GoalState:
+    def with_escalation(self, escalation: Escalation) -> Self:
         """The state with this escalation put in or replaced."""
         escalations = {**self.escalations, escalation.id: escalation}
         return self.model_copy(update={"escalations": escalations})
 
-    def with_source(self, source: Source) -> GoalState:
+    def with_source(self, source: Source) -> Self:
         """The state with this source put in or replaced."""
         return self.model_copy(update={"sources": {**self.sources, source.id: source}})
 
-    def with_spend(self, spend: Spend) -> GoalState:
+    def with_spend(self, spend: Spend) -> Self:
         """The state with this spend put in or replaced."""
         spends = {**self.spends, spend.effect_ref: spend}
         return self.model_copy(update={"spends": spends, "spend_seq": spend.void_seq or spend.seq})

@@ -4,8 +4,6 @@ Kept are the lines than which no later one bears a later time. So the latest tim
 line is known, and a time in the far future spoils only what was there before it.
 """
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 from typing import TypeAlias
 

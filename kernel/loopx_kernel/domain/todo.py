@@ -1,7 +1,5 @@
 """Todos: adding work."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime

@@ -1,7 +1,5 @@
 """The end of a turn: what it leaves of its todo, and what it says of the work."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import datetime
 from typing import Any

@@ -1,7 +1,5 @@
 """Turns that end because their work was taken away: no receipt is owed, and nobody failed."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from loopx_kernel.domain.event import AGENT, OWNER, EventType, Facts

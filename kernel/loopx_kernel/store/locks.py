@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import platform
 import random
 import stat
 import time
@@ -56,7 +55,7 @@ class Holder(Value):
 
     def is_running(self) -> bool | None:
         """Whether that process runs; ``None`` where it is on another host."""
-        if self.host != platform.node():
+        if self.host != os.uname().nodename:
             return None
         try:
             os.kill(self.pid, 0)
@@ -113,7 +112,7 @@ def hold(
     try:
         since = format_time((clock or SystemClock()).read().now)
         pid = os.getpid()
-        holder = Holder(pid, platform.node(), since, purpose, actor, started_at(pid))
+        holder = Holder(pid, os.uname().nodename, since, purpose, actor, started_at(pid))
         _write_note(path, holder, files)
         yield Held(path, inode, files)
     finally:
