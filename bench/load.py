@@ -1,64 +1,107 @@
 """A heavy day on the screen: many goals with many todos, many events a second, somebody typing.
 
-    python -m bench.load [SECONDS]
-
 Linux only: it reads /proc.
 """
 
 from __future__ import annotations
 
 import os
+import statistics
 import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from bench.results import Results
 from bench.terminal import SEQUENCE, Terminal, Usage, launch
 
-GOALS, TODOS, EVENTS_A_SECOND = 50, 1_000, 200
-SECONDS = 60.0
-KEYS_A_SECOND = 5
+HERE = Path(__file__).parents[1]
 OWNER, AGENT = "li", "claude-code"
 SIZE = (120, 40)
+SECONDS = 60.0
+KEYS_A_SECOND = 5
 LOST_SECONDS, QUIET_SECONDS, START_SECONDS = 5.0, 3.0, 120.0
 LETTERS = [chr(code) for code in range(0x100, 0x250)]
 """Typed one after the other; none of them stands anywhere else on the screen."""
 
-Line = Callable[[str, float, str], None]
+
+class Crowd(NamedTuple):
+    """So many goals of so many todos, in which so many events a second happen."""
+
+    goals: int = 50
+    todos: int = 1_000
+    events_a_second: int = 200
 
 
-def load(line: Line, seconds: float = SECONDS) -> None:
-    """Every figure; ``line`` prints one, in seconds, with a note."""
-    with tempfile.TemporaryDirectory() as folder:
-        root = crowded(Path(folder))
-        command = [sys.executable, "-m", "loopx_tui.main", str(root)]
-        process, fd = launch(command, SIZE, {"HOME": folder}, None)
-        terminal = Terminal(fd, True, 40)
-        try:
-            took = _wait_for(terminal, f"{GOALS}/{GOALS} goals", START_SECONDS)
-            line(f"{GOALS} goals of {TODOS:,} todos all read", took or START_SECONDS, "")
-            terminal.settle(QUIET_SECONDS, START_SECONDS)
-            _busy(terminal, root, line, seconds)
-            terminal.settle(QUIET_SECONDS, START_SECONDS)
-            _idle(terminal, process.pid, seconds)
-        finally:
-            process.kill()
-            process.wait()
-            terminal.close()
+def load(root: Path, results: Results) -> None:
+    """The whole of it, with the bounds."""
+    crowd, begin = Crowd(), time.perf_counter()
+    place = crowded(root.parent / "crowd", crowd)
+    results.row("making the workspace", f"{time.perf_counter() - begin:,.1f} s")
+    for name, cache in (("without a cache", "no-cache"), ("a second time", "no-cache")):
+        with _screen(place, crowd, root.parent / cache) as (_, _, took):
+            results.line(f"{crowd.goals} goals of {crowd.todos:,} todos all read, {name}", took)
+    with _screen(place, crowd, root.parent / "no-cache") as (terminal, pid, _):
+        _busy(terminal, place, crowd, results)
+        terminal.settle(QUIET_SECONDS, START_SECONDS)
+        _idle(terminal, pid, results)
 
 
-def _idle(terminal: Terminal, pid: int, seconds: float) -> None:
-    size, cpu = terminal.total, Usage.of(pid).cpu_ns
-    terminal.read_for(seconds)
-    written = (terminal.total - size) * 60 / seconds
-    share = (Usage.of(pid).cpu_ns - cpu) / 1e7 / seconds
-    print(f"{'quiet afterwards':44}{written:9,.0f} bytes a minute, {share:.2f} % of a CPU")
-    print(f"{'memory':44}{Usage.of(pid).rss_kb / 1024:9.1f} MB")
+@contextmanager
+def _screen(place: Path, crowd: Crowd, cache: Path) -> Iterator[tuple[Terminal, int, float]]:
+    """The screen once all goals were read and it is quiet: its terminal, its pid, and the
+    seconds it took until all were read."""
+    command = [sys.executable, "-m", "loopx_tui.main", str(place)]
+    process, fd = launch(command, SIZE, {"LOOPX_CACHE_DIR": str(cache)}, HERE)
+    terminal = Terminal(fd, True, 40)
+    try:
+        took = _wait_for(terminal, f"{crowd.goals}/{crowd.goals} goals", START_SECONDS)
+        if took is None:
+            raise RuntimeError(f"not all goals were read within {START_SECONDS:g} s")
+        terminal.settle(QUIET_SECONDS, START_SECONDS)
+        yield terminal, process.pid, took
+    finally:
+        process.kill()
+        process.wait()
+        terminal.close()
+
+
+def _busy(terminal: Terminal, place: Path, crowd: Crowd, results: Results) -> None:
+    for key in (b"3", b"/"):
+        terminal.write(key)
+        terminal.read_for(1.0)
+    size, begin = terminal.total, time.perf_counter()
+    writer = writing(place, crowd, SECONDS)
+    answers: list[float | None] = []
+    while writer.poll() is None:
+        answers.append(_type(terminal, LETTERS[len(answers) % len(LETTERS)]))
+        terminal.read_for(begin + len(answers) / KEYS_A_SECOND - time.perf_counter())
+    took = time.perf_counter() - begin
+    written, events = terminal.total - size, int(writer.communicate()[0])
+    terminal.write(b"\x1b")
+    seen = sorted(answer for answer in answers if answer is not None)
+    rates = f"{events / took:.0f} events and {len(answers) / took:.1f} keys a second"
+    results.note(f"{rates} for {took:.0f} s; {written / took:,.0f} bytes/s written")
+    results.line("key to paint", statistics.median(seen), f"slowest {seen[-1] * 1e3:,.0f} ms")
+    rank = min(int(len(seen) * 0.95), len(seen) - 1)
+    results.at_most("key to paint under load, p95", seen[rank] * 1e3, 100, "ms")
+    results.at_most("keys dropped under load", len(answers) - len(seen), 0)
+
+
+def _idle(terminal: Terminal, pid: int, results: Results) -> None:
+    size, cpu, begin = terminal.total, Usage.of(pid).cpu_ns, time.perf_counter()
+    terminal.read_for(10.0)
+    took = time.perf_counter() - begin
+    usage = Usage.of(pid)
+    results.at_most("bytes after the load", (terminal.total - size) / took, 0, "bytes/s")
+    share = (usage.cpu_ns - cpu) / 1e7 / took
+    results.at_most("processor after the load", share, 0.5, "%")
+    results.row("memory after the load", f"{usage.rss_kb / 1024:,.1f} MB")
 
 
 def _wait_for(terminal: Terminal, text: str, seconds: float) -> float | None:
@@ -81,31 +124,8 @@ def _type(terminal: Terminal, letter: str) -> float | None:
     return took
 
 
-def _busy(terminal: Terminal, root: Path, line: Line, seconds: float) -> None:
-    words = [sys.executable, "-m", "bench.load", "write", str(root), str(seconds)]
-    for key in (b"7", b"/"):
-        terminal.write(key)
-        terminal.read_for(1.0)
-    size, begin = terminal.total, time.perf_counter()
-    writer = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
-    answers: list[float | None] = []
-    while writer.poll() is None:
-        answers.append(_type(terminal, LETTERS[len(answers) % len(LETTERS)]))
-        terminal.read_for(begin + len(answers) / KEYS_A_SECOND - time.perf_counter())
-    took = time.perf_counter() - begin
-    written = (terminal.total - size) * 60 / took
-    events = int(writer.communicate()[0])
-    terminal.write(b"\x1b")
-    print(f"\n{events / took:.0f} events and {len(answers) / took:.1f} keys a second, {took:.0f} s")
-    seen = sorted(answer for answer in answers if answer is not None)
-    line("key to paint, median", seen[len(seen) // 2], "")
-    line("key to paint, 95 of 100", seen[int(len(seen) * 0.95)], f"slowest {seen[-1]:.3f} s")
-    print(f"{'keys dropped':44}{len(answers) - len(seen):9}")
-    print(f"{'busy':44}{written:9,.0f} bytes a minute")
-
-
-def crowded(home: Path) -> Path:
-    """A workspace with so many goals, each with so many todos to be done."""
+def crowded(folder: Path, crowd: Crowd) -> Path:
+    """A workspace with these goals, each with its todos to be done."""
     from loopx_kernel.domain.goal import OpenGoal
     from loopx_kernel.domain.rules import Coordination, GoalRules, Limits
     from loopx_kernel.domain.todo import AddTodo
@@ -113,15 +133,14 @@ def crowded(home: Path) -> Path:
     from loopx_kernel.trust.new_key import generate
     from loopx_kernel.workspace import Workspace
 
-    root = home / "crowd"
-    root.mkdir()
+    root = folder / "workspace"
+    root.mkdir(parents=True)
     ws = Workspace.connect(root)
-    generate(home / "key", OWNER, None)
-    key = load_private(home / "key", None)
+    generate(folder / "key", OWNER, None)
+    key = load_private(folder / "key", None)
     ws.append(ws.owners.enroll_first(OWNER, key.public.line, True), key)
     ws.agents.add(AGENT)
-    for number in range(GOALS):
-        name = f"goal-{number:02}"
+    for name in names(crowd):
         rules = GoalRules(
             display_name=name,
             state_file=f".loopx/goals/{name}/ACTIVE_GOAL_STATE.md",
@@ -130,9 +149,14 @@ def crowded(home: Path) -> Path:
         )
         command = OpenGoal(goal_id=name, objective="Sell more", rules=rules)
         ws.append(ws.goals.open(OWNER, command), key)
-        Writer(root, name).add(TODOS - 1)
+        Writer(root, name).add(crowd.todos - 1)
         ws.todos.add(name, AGENT, AddTodo(title="The last one"))
     return root
+
+
+def names(crowd: Crowd) -> list[str]:
+    """The ids of the goals."""
+    return [f"goal-{number:02}" for number in range(crowd.goals)]
 
 
 class Writer:
@@ -176,31 +200,34 @@ class Writer:
         return raw
 
 
-def write(root: Path, seconds: float) -> None:
-    """Appends events to one goal after the other, and says at the end how many they were."""
-    writers = [Writer(root, f"goal-{number:02}") for number in range(GOALS)]
+def writing(root: Path, crowd: Crowd, seconds: float) -> subprocess.Popen[str]:
+    """A process that appends events for so long, and prints at its end how many they were."""
+    asked = [str(number) for number in (*crowd, seconds)]
+    words = [sys.executable, "-m", "bench.load", str(root), *asked]
+    return subprocess.Popen(words, stdout=subprocess.PIPE, text=True, cwd=HERE)
+
+
+def main(words: Sequence[str]) -> None:
+    """Appends events to one goal after the other, and prints at the end how many they were."""
+    root, goals, todos, rate, seconds = words
+    crowd = Crowd(int(goals), int(todos), int(rate))
+    writers = [Writer(Path(root), name) for name in names(crowd)]
+    done = 0
+    for number in _paced(crowd.events_a_second, float(seconds)):
+        writers[number % crowd.goals].add(1)
+        done += 1
+    print(done)
+
+
+def _paced(rate: int, seconds: float) -> Iterator[int]:
     begin = time.perf_counter()
-    number = 0
-    for number in _paced(begin, seconds):
-        writers[number % GOALS].add(1)
-    print(number + 1)
-
-
-def _paced(begin: float, seconds: float) -> Iterator[int]:
     for number in count():
-        due = begin + number / EVENTS_A_SECOND
+        due = begin + number / rate
         time.sleep(max(0.0, due - time.perf_counter()))
         if time.perf_counter() - begin > seconds:
             return
         yield number
 
 
-def _said(name: str, seconds: float, note: str) -> None:
-    print(f"{name:44}{seconds * 1000:9.2f} ms  {note}".rstrip())
-
-
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["write"]:
-        write(Path(sys.argv[2]), float(sys.argv[3]))
-    else:
-        load(_said, *map(float, sys.argv[1:]))
+    main(sys.argv[1:])

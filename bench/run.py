@@ -21,6 +21,7 @@ from bench.commands import commands
 from bench.commits import commits
 from bench.growth import growth
 from bench.journal import journals
+from bench.load import load
 from bench.memory import memory
 from bench.peers import fetch
 from bench.place import use_home, workspace
@@ -44,6 +45,7 @@ CASES: dict[str, tuple[str, int, Case]] = {
     "projections": ("Projections over many goals", 180, projections),
     "signatures": ("Signatures, in one process on one core", 60, signatures),
     "screens": ("The terminal UI at 120x40", 300, screens),
+    "load": ("The terminal UI under load", 300, load),
     "memory": ("Memory", 180, memory),
     "scale": ("Where one machine ends", 180, scale),
     "profiles": ("Where the time goes", 120, profiles),

@@ -7,13 +7,16 @@ posts. The kernel is imported in this thread, after the first paint.
 from __future__ import annotations
 
 import asyncio
+import gc
 import threading
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from loopx_tui import strings
+from loopx_tui.agenda import Agenda, Begin, GoOn, Stop, Tell, Wait
 from loopx_tui.told import Liveness, OwnFiles, Snapshot, Told
 
 if TYPE_CHECKING:
@@ -41,20 +44,6 @@ class Feeding(Protocol):
         """Posts nothing more; does not wait for a reading under way."""
 
 
-@dataclass(slots=True)
-class _Wish:
-    """What is to be read next. ``goals`` names those that changed, all where ``everything``."""
-
-    everything: bool = True
-    goals: set[str] = field(default_factory=set)
-    events: bool = True
-    stop: bool = False
-
-    @property
-    def due(self) -> bool:
-        return self.everything or self.events or self.stop or bool(self.goals)
-
-
 class Feed:
     """The feed of one workspace, found from ``start`` upwards, or waited for there.
 
@@ -68,7 +57,8 @@ class Feed:
         self._own = own
         self._goal_id = goal_id
         self._read_only = read_only
-        self._wish = _Wish()
+        self._agenda = Agenda()
+        self._stopped = False
         self._ready = threading.Condition()
         self._mode: tuple[Liveness, str] = ("start", "")
         self._directories: set[Path] = set()
@@ -82,14 +72,15 @@ class Feed:
 
     def stop(self) -> None:
         with self._ready:
-            self._wish.stop = True
+            self._stopped = True
+            self._agenda.stop()
             self._ready.notify()
 
     def select(self, goal_id: str) -> None:
         with self._ready:
             if goal_id != self._goal_id:
                 self._goal_id = goal_id
-                self._wish.events = True
+                self._agenda.ask()
                 self._ready.notify()
 
     async def watch(self) -> None:
@@ -116,14 +107,12 @@ class Feed:
         with self._ready:
             differs = (change.mode, change.reason) != self._mode
             goals, everything = self._concerned(change)
-            self._wish.goals |= goals
-            self._wish.everything |= _PINS in {path.name for path in own}
+            everything |= _PINS in {path.name for path in own}
             # What changed before watching began was told by nobody.
-            self._wish.everything |= everything or self._mode[0] == "start"
-            self._wish.events |= bool(change.paths)
+            everything |= self._mode[0] == "start"
+            self._agenda.changed(goals, everything=everything)
             self._mode = (change.mode, change.reason)
-            if self._wish.due:
-                self._ready.notify()
+            self._ready.notify()
         if differs:
             self._say()
 
@@ -155,25 +144,38 @@ class Feed:
 
         reader = Reader(self._start, read_only=self._read_only)
         self._directories = reader.directories()
-        while True:
+        steps: Iterator[bool] = iter(())
+        loading = True
+        while not isinstance(act := self._next(reader), Stop):
+            begun, over = time.monotonic(), False
+            if isinstance(act, Tell):
+                self._told = reader.told(self._goal_id)
+                self._directories = reader.directories()
+                self._say()
+            else:
+                if isinstance(act, Begin):
+                    goals, everything = act.wish
+                    steps = reader.read(goals, everything=everything, goal_id=self._goal_id)
+                over = not next(steps)
+                if loading:
+                    # What is read first stays for long. Looking through all of it for garbage,
+                    # again and again, would hold up the screen.
+                    gc.freeze()
+                    loading = not over
             with self._ready:
-                if not self._wish.due:
-                    self._ready.wait(reader.seconds_to_deadline())
-                wish, self._wish = self._wish, _Wish(everything=False, events=False)
-                goal_id = self._goal_id
-            if wish.stop:
-                return
-            self._read(reader, wish, goal_id)
+                self._agenda.did(act, begun, time.monotonic(), over=over)
 
-    def _read(self, reader: Reader, wish: _Wish, goal_id: str | None) -> None:
-        for told in reader.read(wish.goals, everything=wish.everything, goal_id=goal_id):
-            if self._wish.stop:
-                return
-            self._told = told
-            self._directories = reader.directories()
-            self._say()
+    def _next(self, reader: Reader) -> Stop | Tell | Begin | GoOn:
+        """What to do next, once it is time."""
+        with self._ready:
+            while True:
+                now, left = time.monotonic(), reader.seconds_to_deadline()
+                act = self._agenda.next(now, None if left is None else now + left)
+                if not isinstance(act, Wait):
+                    return act
+                self._ready.wait(act.seconds)
 
     def _say(self) -> None:
         """Posts the last reading; nothing before there was one."""
-        if self._told is not None and not self._wish.stop:
+        if self._told is not None and not self._stopped:
             self._post(Snapshot(self._told, *self._mode))

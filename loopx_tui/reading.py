@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -19,7 +19,6 @@ from loopx_tui.presentation.goals import NOT_LOADED
 from loopx_tui.told import Told
 
 EVENTS_SHOWN = 500
-_PARTIAL_SECONDS = 0.1
 # A lease of another host is held this much longer than it says; see the kernel's grace.
 _GRACE = timedelta(seconds=60)
 _FOLDER = ".loopx"
@@ -62,22 +61,38 @@ class Reader:
 
     def read(
         self, changed: Iterable[str], *, everything: bool, goal_id: str | None
-    ) -> Iterator[Told]:
-        """Reads what changed or came due; the first time all, the selected goal first.
-
-        Where that takes long, what is there already is given in between.
-        """
-        try:
+    ) -> Iterator[bool]:
+        """Reads what changed or came due; the first time all, the selected goal first. One goal
+        a step; whether there is another one to read."""
+        with self._losing():
             workspace, fresh = self._open()
             if everything or fresh:
                 self._read_house(workspace)
             names = self._names(workspace, set(changed), everything or fresh, goal_id)
-            yield from self._read_goals(workspace, names, goal_id)
+            for place, name in enumerate(names, 1):
+                self._read_goal(workspace, name)
+                if place < len(names):
+                    yield True
+        yield False
+
+    def told(self, goal_id: str | None) -> Told:
+        """What was read so far, with the events of that goal, or of the first where it is not
+        there."""
+        if self._workspace is not None:
+            with self._losing():
+                self._told = self._tell(self._workspace, goal_id)
+        return self._told
+
+    @contextmanager
+    def _losing(self) -> Iterator[None]:
+        """Where there is no workspace any more, that is what is told."""
+        try:
+            yield
         except LoopxError as error:
-            yield self._lost(str(error))
+            self._lose(str(error))
         except OSError as error:
             why = error.strerror or type(error).__name__
-            yield self._lost(strings.NOT_READ.format(path=error.filename or self._root, why=why))
+            self._lose(strings.NOT_READ.format(path=error.filename or self._root, why=why))
 
     def _open(self) -> tuple[Workspace, bool]:
         """The workspace, and whether it was opened just now: another one may stand in its place."""
@@ -94,6 +109,8 @@ class Reader:
         return self._workspace, True
 
     def _read_house(self, workspace: Workspace) -> None:
+        # Whose signatures count decides what each line is worth.
+        self._tail = (None, ())
         found = workspace.events.verify(WORKSPACE_JOURNAL)
         told = (*workspace.alerts(), *found.problems, *found.alerts)
         self._alerts = tuple(dict.fromkeys(told))
@@ -105,11 +122,11 @@ class Reader:
         self._workspace = None
         self._goals.clear()
         self._deadlines.clear()
+        self._tail = (None, ())
 
-    def _lost(self, why: str) -> Told:
+    def _lose(self, why: str) -> None:
         self._forget()
         self._told = Told(self._root, missing=why)
-        return self._told
 
     def _names(
         self, workspace: Workspace, changed: set[str], everything: bool, goal_id: str | None
@@ -130,18 +147,6 @@ class Reader:
         known = self._goals.get(name)
         return isinstance(known, Unread) or (known is not None and bool(known.needs_you))
 
-    def _read_goals(
-        self, workspace: Workspace, names: list[str], goal_id: str | None
-    ) -> Iterator[Told]:
-        started = time.monotonic()
-        for place, name in enumerate(names):
-            self._read_goal(workspace, name)
-            late = time.monotonic() - started > _PARTIAL_SECONDS
-            if late and place + 1 < len(names):
-                started = time.monotonic()
-                yield self._tell(workspace, goal_id)
-        yield self._tell(workspace, goal_id)
-
     def _read_goal(self, workspace: Workspace, name: str) -> None:
         self._deadlines.pop(name, None)
         try:
@@ -161,13 +166,14 @@ class Reader:
 
     def _tell(self, workspace: Workspace, goal_id: str | None) -> Told:
         now = self._clock.read().now
-        view = self._view(workspace, now)
-        chosen = goal_id if goal_id in workspace.goal_ids else None
+        ids = workspace.goal_ids
+        view = self._view(workspace, ids, now)
+        chosen = goal_id if goal_id in ids else None
         chosen = chosen or next((goal.goal_id for goal in view.goals), None)
         seen = _fingerprint(view)
         observed = self._told.observed if seen == self._seen else now
         self._seen = seen
-        self._told = Told(
+        return Told(
             root=workspace.root,
             view=view,
             goal_id=chosen,
@@ -175,10 +181,8 @@ class Reader:
             observed=observed,
             read_only=workspace.read_only,
         )
-        return self._told
 
-    def _view(self, workspace: Workspace, now: datetime) -> WorkspaceView:
-        ids = workspace.goal_ids
+    def _view(self, workspace: Workspace, ids: Sequence[str], now: datetime) -> WorkspaceView:
         known = [self._goals.get(name) or _not_loaded(name) for name in ids]
         return workspace_view(
             root=str(workspace.root),
@@ -197,10 +201,21 @@ class Reader:
             return ()
         if self._tail[0] is not view:
             try:
-                self._tail = view, workspace.events.tail(view.goal_id, EVENTS_SHOWN)
+                self._tail = view, self._longer_tail(workspace, view)
             except LoopxError:
                 return ()
         return self._tail[1]
+
+    def _longer_tail(self, workspace: Workspace, view: GoalView) -> tuple[EventRow, ...]:
+        """The last events; those read before are kept where the new ones follow on them."""
+        before, known = self._tail
+        new = view.seq - before.seq if before and before.goal_id == view.goal_id else 0
+        if not known or not 0 < new < EVENTS_SHOWN:
+            return workspace.events.tail(view.goal_id, EVENTS_SHOWN)
+        rows = workspace.events.tail(view.goal_id, new)
+        if not rows or rows[0].event.prev != known[-1].event.sha256:
+            return workspace.events.tail(view.goal_id, EVENTS_SHOWN)
+        return (*known, *rows)[-EVENTS_SHOWN:]
 
 
 def next_deadline(view: GoalView, now: datetime) -> datetime | None:

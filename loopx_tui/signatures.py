@@ -40,12 +40,11 @@ class Signatures:
         """Looks again at ``hints`` and what is under them alone; returns what differs."""
         news = (hint for hint in hints if not is_own(hint.rpartition(os.sep)[2]))
         starts = {start for hint in news if (start := self._start(hint)) is not None}
-        inside = tuple(start + os.sep for start in starts)
-        old = {
-            path: known
-            for path, known in self._seen.items()
-            if path in starts or path.startswith(inside)
-        }
+        old = {start: self._seen[start] for start in starts if start in self._seen}
+        # Only a directory has anything under it.
+        inside = tuple(start + os.sep for start, known in old.items() if known[0] != _FILE)
+        if inside:
+            old |= {path: known for path, known in self._seen.items() if path.startswith(inside)}
         return self._take(old, _walk(starts))
 
     def _start(self, hint: str) -> str | None:

@@ -10,9 +10,10 @@ from textual.widgets import Input
 from loopx_tui import strings
 from loopx_tui.commands import BY_ID
 from loopx_tui.panes.pane import Pane
+from loopx_tui.widgets.in_order import LineInput
 
 
-class FilterInput(Input):
+class FilterInput(LineInput):
     """Filters the rows of one pane while it is typed; enter keeps it, escape clears it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

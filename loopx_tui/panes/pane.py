@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
@@ -157,6 +158,7 @@ class Pane(Vertical, Steady):
         """When an age or countdown in the pane next has another text; UTC."""
         self._scene = Scene()
         self._picture: Picture | None = None
+        self._drawn: tuple[tuple[object, ...], datetime] | None = None
         self._make_pen = make_pen
         self.head = PaneHead(Heading(self.TITLE), ascii_only=ascii_only)
         self.rows = PaneRows(self.COLUMNS, keeps_cursor=self.KEEPS_CURSOR, ascii_only=ascii_only)
@@ -169,10 +171,32 @@ class Pane(Vertical, Steady):
         """The heading and rows of this scene; pure."""
         raise NotImplementedError
 
+    def rests_on(self, scene: Scene) -> tuple[object, ...]:
+        """What of the scene the picture is made of. While all of it is the very same and no text
+        reads differently by the clock, the picture is the same, too."""
+        return (scene.goal_id, scene.events, scene.trouble, scene.story, scene.past, *scene.parts)
+
     def show(self, scene: Scene) -> None:
-        """Draws the scene at the present moment; what is equal is left alone."""
+        """Draws the scene at the present moment; what is the same is left alone."""
         self._scene, pen = scene, self._make_pen()
-        picture = self.picture(scene, pen)
+        if not self._is_drawn(scene, pen.now):
+            self._draw(pen)
+
+    def again(self) -> None:
+        """Draws the same scene at the present moment, for what else the picture is made of."""
+        self._draw(self._make_pen())
+
+    def _is_drawn(self, scene: Scene, now: datetime) -> bool:
+        if self._drawn is None:
+            return False
+        basis, at = self._drawn
+        parts = self.rests_on(scene)
+        same = len(parts) == len(basis) and all(map(operator.is_, parts, basis))
+        return same and at <= now and (self.due is None or now < self.due)
+
+    def _draw(self, pen: Pen) -> None:
+        self._drawn = self.rests_on(self._scene), pen.now
+        picture = self.picture(self._scene, pen)
         self.due = pen.next_change
         if picture == self._picture:
             return
@@ -181,10 +205,6 @@ class Pane(Vertical, Steady):
         if not picture.rows:
             self.rows.set_empty(picture.empty or self.EMPTY)
         self.rows.set_rows(picture.rows, more=picture.more)
-
-    def again(self) -> None:
-        """Draws the same scene at the present moment."""
-        self.show(self._scene)
 
     def filter(self, needle: str) -> None:
         """Shows only rows that contain ``needle``, and says so in the border."""
@@ -202,6 +222,9 @@ class Pane(Vertical, Steady):
 
 class GoalPane(Pane):
     """A pane about the selected goal."""
+
+    def rests_on(self, scene: Scene) -> tuple[object, ...]:
+        return (scene.view is None, scene.goal, scene.unread, scene.story, scene.past)
 
     def picture(self, scene: Scene, pen: Pen) -> Picture:
         if scene.goal is not None:

@@ -49,7 +49,7 @@ def heading(view: GoalView) -> Heading:
 
 def rows(events: Sequence[EventRow], pen: Pen) -> list[Row]:
     """The newest on top."""
-    return [_row(row, pen) for row in reversed(events)]
+    return [row(one, pen) for one in reversed(events)]
 
 
 def object_of(payload: Mapping[str, Any]) -> str:
@@ -72,7 +72,8 @@ def type_style(event_type: str) -> str:
     return _VERBS.get(verb) or _STYLES.get(noun, "text")
 
 
-def _row(row: EventRow, pen: Pen) -> Row:
+def row(row: EventRow, pen: Pen) -> Row:
+    """One line."""
     event = row.event
     cells = (
         Cell(pen.clock(event.recorded_at), "text-dim"),

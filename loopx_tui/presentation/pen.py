@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from datetime import datetime, timedelta, tzinfo
+from datetime import UTC, datetime, time, timedelta, tzinfo
 
 from loopx_tui.presentation.ages import age, countdown, progress_bar
 from loopx_tui.presentation.glyphs import glyph
@@ -27,6 +27,10 @@ class Pen:
         self.ascii_only = ascii_only
         self.next_change: datetime | None = None
         self._zone = zone
+
+    def another(self) -> Pen:
+        """A pen for the same moment that wrote nothing yet."""
+        return Pen(self.now, ascii_only=self.ascii_only, zone=self._zone)
 
     def glyph(self, name: str) -> str:
         """The glyph called ``name``, or its ASCII twin."""
@@ -70,6 +74,8 @@ class Pen:
     def clock(self, moment: datetime, *, seconds: bool = False) -> str:
         """The time of day, with the date where that is another day."""
         local, today = moment.astimezone(self._zone), self.now.astimezone(self._zone)
+        tomorrow = datetime.combine(today.date() + timedelta(days=1), time(), self._zone)
+        self._changes(tomorrow.astimezone(UTC))
         text = local.strftime("%H:%M:%S" if seconds else "%H:%M")
         return text if local.date() == today.date() else f"{local:%m-%d} {text}"
 

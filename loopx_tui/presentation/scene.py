@@ -40,6 +40,14 @@ class Scene:
         return next((goal for goal in goals if goal.goal_id == goal_id), None)
 
     @property
+    def parts(self) -> tuple[object, ...]:
+        """What the view is made of: as long as all of it is the very same, so is what it says."""
+        view = self.view
+        if view is None:
+            return ()
+        return (view.owners, view.agents, *view.alerts, *view.goals, *view.unread)
+
+    @property
     def unread(self) -> Unread | None:
         """Why the selected goal could not be read."""
         items = self.view.unread if self.view else ()

@@ -81,9 +81,14 @@ def heading(view: GoalView, pen: Pen) -> Heading:
 def rows(
     view: GoalView, pen: Pen, most: int | None = None, earlier: Iterable[TodoRow] = ()
 ) -> list[Row]:
+    """One row a todo, in order; at most ``most``."""
+    return [row(one, pen) for one in in_order(view, earlier)[:most]]
+
+
+def in_order(view: GoalView, earlier: Iterable[TodoRow] = ()) -> list[TodoRow]:
     """What is open first, by state; then what is finished, the newest on top, and last what
-    finished ``earlier`` than anything in the view; at most ``most``."""
-    return [_row(row, pen) for row in sorted((*view.todos, *earlier), key=_place)[:most]]
+    finished ``earlier`` than anything in the view."""
+    return sorted((*view.todos, *earlier), key=_place)
 
 
 def waits_for(todo: Todo) -> str:
@@ -99,7 +104,8 @@ def _place(row: TodoRow) -> tuple[int, str, int]:
     return len(_ORDER), "", -row.todo.seq
 
 
-def _row(row: TodoRow, pen: Pen) -> Row:
+def row(row: TodoRow, pen: Pen) -> Row:
+    """One todo."""
     todo, word = row.todo, state_of(row)
     quiet = todo.finished or word == "needs"
     lease = todo.lease

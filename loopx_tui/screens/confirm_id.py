@@ -8,10 +8,11 @@ from textual import events
 from textual.widget import Widget
 
 from loopx_tui.presentation.lines import Line
-from loopx_tui.screens.dialog import Field, Prompt
+from loopx_tui.screens.dialog import Prompt
+from loopx_tui.widgets.in_order import LineInput
 
 
-class TypedInput(Field):
+class TypedInput(LineInput):
     """A field that takes typing only: what is pasted was not meant."""
 
     def _on_paste(self, event: events.Paste) -> None:

@@ -17,6 +17,7 @@ from textual.widgets import Input, Static
 from loopx_tui import strings
 from loopx_tui.commands import BY_ID, Command, make_binding, shown_keys
 from loopx_tui.presentation.lines import Line
+from loopx_tui.widgets.in_order import LineInput
 
 T = TypeVar("T")
 
@@ -133,13 +134,6 @@ class Notice(Dialog[bool]):
             self.leave(True)
 
 
-class Field(Input):
-    """One line to type in; its cursor stands still, for a quiet screen."""
-
-    def on_mount(self) -> None:
-        self.cursor_blink = False
-
-
 class Prompt(Dialog[str]):
     """Asks for one line of text; its result is the text, checked."""
 
@@ -150,7 +144,7 @@ class Prompt(Dialog[str]):
         self._value = value
 
     def compose_body(self) -> Iterable[Widget]:
-        yield Field(self._value, select_on_focus=False)
+        yield LineInput(self._value, select_on_focus=False)
 
     def check(self, value: str) -> str:
         """What is wrong with the text, as a sentence; empty where nothing is."""

@@ -22,8 +22,8 @@ from loopx_tui.commands import BY_ID, make_binding
 from loopx_tui.desk import explain
 from loopx_tui.presentation.lines import Line
 from loopx_tui.screens.dialog import Dialog
-from loopx_tui.screens.dialog import Field as OneLine
 from loopx_tui.widgets.choice_list import ChoiceList
+from loopx_tui.widgets.in_order import LineInput, TextInput
 
 _FRAME = 6
 
@@ -165,19 +165,18 @@ def widget_of(
     """The widget in which a field is written, with its value."""
     value = values.get(field.name, "")
     if field.kind in ("line", "time"):
-        return OneLine(value, select_on_focus=False)
+        return LineInput(value, select_on_focus=False)
     if field.kind in ("choice", "pick"):
         offered = choices.get(field.name, ())
         return ChoiceList(offered, value.splitlines(), one=field.kind == "pick")
     page = field.kind == "page"
-    area = TextArea(
+    area = TextInput(
         value,
         soft_wrap=not page,
         tab_behavior="focus",
         show_line_numbers=page,
         classes="page" if page else None,
     )
-    area.cursor_blink = False
     if not page:
         area.move_cursor(area.document.end)
     return area

@@ -41,6 +41,9 @@ class ListPane(Pane):
     under_way = True
     problem = ""
 
+    def rests_on(self, scene: Scene) -> tuple[object, ...]:
+        return (self.found, self.under_way, self.problem)
+
 
 class FindingsPane(ListPane):
     """What the doctor found."""

@@ -18,7 +18,8 @@ from loopx_tui import clipboard, strings_goal
 from loopx_tui.commands import BY_ID, COMMANDS, Command, Situation, make_binding, shown_keys
 from loopx_tui.presentation.facts import Subject
 from loopx_tui.presentation.finding import Found
-from loopx_tui.screens.dialog import Dialog, Field
+from loopx_tui.screens.dialog import Dialog
+from loopx_tui.widgets.in_order import LineInput
 
 KEYS_WIDTH = 14
 TITLE_WIDTH = 16
@@ -63,7 +64,7 @@ class ActionList(Dialog[Chosen]):
         self._objects: dict[str, Found] = {}
 
     def compose_body(self) -> Iterable[Widget]:
-        yield Field(placeholder=self.PLACEHOLDER)
+        yield LineInput(placeholder=self.PLACEHOLDER)
         yield self._options
 
     def on_mount(self) -> None:

@@ -14,10 +14,11 @@ from loopx_tui import strings
 from loopx_tui.commands import BY_ID, make_binding
 from loopx_tui.key_guard import QUIET_SECONDS, KeyGuard
 from loopx_tui.presentation.lines import Line
-from loopx_tui.screens.dialog import Dialog, Field, Prompt
+from loopx_tui.screens.dialog import Dialog, Prompt
+from loopx_tui.widgets.in_order import LineInput
 
 
-class PassphraseInput(Field):
+class PassphraseInput(LineInput):
     """Shows dots and takes pastes; what is in it cannot be copied out of it."""
 
     def __init__(self) -> None:

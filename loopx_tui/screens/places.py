@@ -15,7 +15,8 @@ from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
 
 from loopx_tui import first_words as words
-from loopx_tui.screens.dialog import Dialog, Field
+from loopx_tui.screens.dialog import Dialog
+from loopx_tui.widgets.in_order import LineInput
 
 _PATH_BEGINS = ("/", "~", ".")
 
@@ -41,7 +42,7 @@ class PlacesScreen(Dialog[Path]):
     def __init__(self, known: Sequence[Known]) -> None:
         super().__init__(words.PLACES, hint=words.PLACES_HINT)
         self._known = known
-        self._field = Field()
+        self._field = LineInput()
         self._options = OptionList()
 
     def compose_body(self) -> Iterable[Widget]:

@@ -24,7 +24,8 @@ from loopx_kernel.domain.source import AddSource, BindSource, ReadSource
 from loopx_kernel.domain.todo import AddTodo
 from loopx_kernel.trust.keys import load_private
 from loopx_kernel.trust.new_key import generate
-from loopx_kernel.workspace import Workspace
+from loopx_kernel.workspace import EventRow, Workspace
+from loopx_kernel.workspace.events import Events
 
 from loopx_tui import reading
 from loopx_tui.feed import Feed, Snapshot, Told
@@ -168,7 +169,7 @@ def damaged_goals(snapshot: Snapshot) -> set[str]:
 
 def test_a_goal_that_cannot_be_read_is_named_with_its_reason(root: Path) -> None:
     (root / ".loopx/runtime/beta/events.jsonl").write_bytes(b"not a journal\n")
-    (told,) = read(Reader(root, read_only=True))
+    told = read(Reader(root, read_only=True))
     assert told.view is not None
     assert [one.goal_id for one in told.view.goals] == ["alpha"]
     assert [one.goal_id for one in told.view.unread] == ["beta"]
@@ -184,7 +185,7 @@ def test_even_a_defect_costs_one_goal_only(root: Path, monkeypatch: pytest.Monke
         return real(self, goal_id)
 
     monkeypatch.setattr(Workspace, "view", broken)
-    (told,) = read(Reader(root, read_only=True))
+    told = read(Reader(root, read_only=True))
     assert told.view is not None
     assert [one.goal_id for one in told.view.goals] == ["alpha"]
     assert told.view.unread[0].message == "ZeroDivisionError: oops"
@@ -221,15 +222,20 @@ async def test_a_defect_while_reading_is_said_on_the_screen(
 # Reading, without threads
 
 
-def read(reader: Reader, goal_id: str | None = None, **how: bool) -> list[Told]:
-    return list(reader.read((), everything=how.get("everything", True), goal_id=goal_id))
+def read(reader: Reader, goal_id: str | None = None, *goals: str, everything: bool = True) -> Told:
+    """What is told after a whole reading."""
+    for more in reader.read(goals, everything=everything, goal_id=goal_id):
+        assert more in (True, False)
+    return reader.told(goal_id)
 
 
-def test_while_goals_load_the_rest_counts_as_not_covered(
-    root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(reading, "_PARTIAL_SECONDS", -1.0)
-    first, last = read(Reader(root, read_only=True), "beta")
+def test_while_goals_load_the_rest_counts_as_not_covered(root: Path) -> None:
+    reader = Reader(root, read_only=True)
+    steps = reader.read((), everything=True, goal_id="beta")
+    assert next(steps)
+    first = reader.told("beta")
+    assert not next(steps)
+    last = reader.told("beta")
     assert first.view is not None and last.view is not None
     assert [one.goal_id for one in first.view.goals] == ["beta"]
     assert [(one.goal_id, one.reason) for one in first.view.unread] == [("alpha", NOT_LOADED)]
@@ -239,7 +245,6 @@ def test_while_goals_load_the_rest_counts_as_not_covered(
 def test_the_goal_opened_first_is_read_and_shown_first(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reading, "_PARTIAL_SECONDS", -1.0)
     order: list[str] = []
     real = Workspace.view
 
@@ -251,13 +256,13 @@ def test_the_goal_opened_first_is_read_and_shown_first(
     workspace = Workspace.open(root)
     told = read(Reader(root, read_only=True))
     assert order == list(workspace.goal_ids)
-    assert {one.goal_id for one in told} == {"alpha"}
+    assert told.goal_id == "alpha"
 
 
 def test_only_the_goals_that_changed_are_read_again(root: Path) -> None:
     reader = Reader(root, read_only=True)
-    (before,) = read(reader)
-    (after,) = reader.read({"alpha"}, everything=False, goal_id=None)
+    before = read(reader)
+    after = read(reader, None, "alpha", everything=False)
     assert before.view is not None and after.view is not None
     assert after.view.goals[0] is not before.view.goals[0]
     assert after.view.goals[1] is before.view.goals[1]
@@ -266,12 +271,12 @@ def test_only_the_goals_that_changed_are_read_again(root: Path) -> None:
 def test_the_time_of_the_last_difference_stands_while_nothing_differs(root: Path) -> None:
     clock = ManualClock(datetime.now(UTC))
     reader = Reader(root, read_only=True, clock=clock)
-    (first,) = read(reader)
+    first = read(reader)
     clock.advance(minutes=5)
-    (same,) = read(reader)
+    same = read(reader)
     assert same.observed == first.observed
     Workspace.open(root).todos.add("alpha", AGENT, AddTodo(title="Third"))
-    (other,) = read(reader)
+    other = read(reader)
     assert other.observed == clock.now
 
 
@@ -285,7 +290,7 @@ def test_a_lease_runs_out_on_the_screen_at_its_second_without_any_file(root: Pat
     assert wait is not None and wait <= 15 * 60 + 1
     clock.advance(minutes=15, seconds=1)
     assert reader.seconds_to_deadline() == pytest.approx(0.05)
-    (told,) = read(reader, everything=False)
+    told = read(reader, everything=False)
     assert told.view is not None
     assert told.view.goals[0].todos[0].display_status == "expired"
 
@@ -300,12 +305,12 @@ def test_a_source_goes_stale_by_the_clock(root: Path) -> None:
         "alpha", ReadSource(source_id="github", status="read", items=1, unreadable=0)
     )
     reader = Reader(root, read_only=True, clock=clock)
-    (told,) = read(reader)
+    told = read(reader)
     assert told.view is not None and told.view.goals[0].sources[0].status == "fresh"
     wait = reader.seconds_to_deadline()
     assert wait is not None and wait < 62
     clock.advance(seconds=wait)
-    (told,) = read(reader, everything=False)
+    told = read(reader, everything=False)
     assert told.view is not None and told.view.goals[0].sources[0].status == "stale"
 
 
@@ -322,12 +327,48 @@ def test_reading_changes_nothing_on_disk(root: Path) -> None:
     assert picture() == before
 
 
+def test_only_events_that_are_new_are_read(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    real = Events.tail
+
+    def noted(self: Events, goal_id: str, count: int) -> tuple[EventRow, ...]:
+        asked.append(count)
+        return real(self, goal_id, count)
+
+    monkeypatch.setattr(Events, "tail", noted)
+    reader = Reader(root, read_only=True)
+    before = read(reader).events
+    workspace = Workspace.open(root)
+    for title in ("Third", "Fourth"):
+        workspace.todos.add("alpha", AGENT, AddTodo(title=title))
+    after = read(reader, None, "alpha", everything=False).events
+    assert asked == [reading.EVENTS_SHOWN, 2]
+    assert after == real(workspace.events, "alpha", reading.EVENTS_SHOWN)
+    assert all(one is other for one, other in zip(before, after, strict=False))
+    assert read(reader, None, "alpha", everything=False).events == after
+
+
+def test_events_of_a_journal_that_was_put_in_anothers_place_are_read_anew(root: Path) -> None:
+    reader = Reader(root, read_only=True)
+    journal = root / ".loopx/runtime/alpha/events.jsonl"
+    whole = journal.read_bytes()
+    workspace = Workspace.open(root)
+    workspace.todos.add("alpha", AGENT, AddTodo(title="Once"))
+    assert read(reader).events[-1].event.payload["title"] == "Once"
+    journal.write_bytes(whole)
+    other = Workspace.open(root)
+    other.todos.add("alpha", AGENT, AddTodo(title="Instead"))
+    other.todos.add("alpha", AGENT, AddTodo(title="After"))
+    found = read(reader, None, "alpha", everything=False).events
+    assert found == Workspace.open(root).events.tail("alpha", reading.EVENTS_SHOWN)
+
+
 def test_no_workspace_is_a_sentence(tmp_path: Path) -> None:
-    (told,) = read(Reader(tmp_path, read_only=True))
+    told = read(Reader(tmp_path, read_only=True))
     assert told.view is None
     assert ".loopx" in told.missing
     (tmp_path / ".loopx").write_text("a file")
-    (told,) = read(Reader(tmp_path, read_only=True))
+    told = read(Reader(tmp_path, read_only=True))
     assert told.view is None and told.missing
 
 

@@ -8,6 +8,7 @@ import os
 import re
 import stat
 import sys
+import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -15,6 +16,9 @@ from loopx_kernel.errors import Storage
 from loopx_kernel.store.files import Files
 
 MIB = 1024 * 1024
+Signature = tuple[int, int, int, int]
+"""Size, times and inode of a file: whatever changes it changes one of them."""
+_TICK_NS = 20_000_000
 _NETWORK = frozenset(["nfs", "nfs4", "cifs", "smb2", "smb3", "smbfs", "fuse.sshfs"])
 _CODES = {
     errno.ENOSPC: ("no_space", "there is no space left", "free some space, then send it again"),
@@ -31,6 +35,22 @@ _CODES = {
     errno.ENOTDIR: ("not_regular", "it is not in a folder", "move what stands in its place"),
     errno.EISDIR: ("not_regular", "it is a folder", "move what stands in its place"),
 }
+
+
+def signature(path: Path, *, files: Files) -> Signature | None:
+    """What tells of a change of ``path`` itself without reading it; ``None`` where nothing can be
+    told, as where it is missing."""
+    try:
+        status = files.lstat(path)
+    except OSError:
+        return None
+    return status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino
+
+
+def is_at_rest(found: Signature) -> bool:
+    """Whether a later change shows in the signature for sure: the times of a file move in ticks,
+    and two changes within one of them may look alike."""
+    return time.time_ns() - max(found[1], found[2]) > _TICK_NS
 
 
 def storage_error(error: OSError, path: Path) -> Storage:

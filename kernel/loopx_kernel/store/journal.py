@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from loopx_kernel.errors import Damaged
-from loopx_kernel.store.disk import opened
+from loopx_kernel.store.disk import Signature, opened, signature
 from loopx_kernel.store.files import Files
 from loopx_kernel.store.line import (
     MAX_LINE,
@@ -153,6 +153,10 @@ class Journal(Value):
                     if raw is not None:
                         return decode(raw, offset, path=self.path)
         return None
+
+    def signature(self) -> Signature | None:
+        """What tells of a change of the file without reading it; every line changes it."""
+        return signature(self.path, files=self.files)
 
     def flush(self) -> None:
         """All lines written so far are durable on return; raises ``Storage``."""

@@ -15,7 +15,14 @@ from typing import Any
 
 from loopx_kernel.errors import UsageError
 from loopx_kernel.store import locks
-from loopx_kernel.store.disk import MIB, atomic_write, make_folder, read_regular
+from loopx_kernel.store.disk import (
+    MIB,
+    Signature,
+    atomic_write,
+    make_folder,
+    read_regular,
+    signature,
+)
 from loopx_kernel.store.files import Files
 from loopx_kernel.value import Value
 
@@ -69,13 +76,9 @@ class KnownFile(Value):
             others = [one for one in self.read() if one.root != known.root]
             atomic_write(self.path, _render([*others, known]), files=self.files, mode=0o600)
 
-    def signature(self) -> tuple[int, ...] | None:
+    def signature(self) -> Signature | None:
         """What tells of a change of the file, without reading it; ``None`` without one."""
-        try:
-            info = self.files.lstat(self.path)
-        except OSError:
-            return None
-        return info.st_size, info.st_mtime_ns, info.st_ctime_ns, info.st_ino
+        return signature(self.path, files=self.files)
 
 
 def _known(line: bytes) -> Known:

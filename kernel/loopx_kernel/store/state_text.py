@@ -9,7 +9,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from loopx_kernel.value import Value
 
@@ -19,7 +19,17 @@ FRONT_KEYS = ("goal_id", "handoff_mode", "updated_at", "seq", "todos_digest")
 DETAIL_WORDS = ("held by", "evidence", "note", "earlier")
 
 _LINES = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
+_ROW_LINE = re.compile(
+    r"- \[([ x])\] \*\*(T[0-9]{1,9})\*\* (.*)"
+    rf"|(?:- \*earlier\*|  - \*(?:{'|'.join(DETAIL_WORDS)})\*) .*"
+)
 _PLAIN_YAML = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._:+-]*[A-Za-z0-9])?")
+_FRONT = re.compile(
+    "---\n"
+    + "".join(f"{key}: {_PLAIN_YAML.pattern}\n" for key in FRONT_KEYS[:3])
+    + "seq: ([1-9][0-9]{0,14})\ntodos_digest: ([0-9a-f]{64})\n---\n\n"
+    + f"## {TODOS}\n\n"
+)
 _MARKUP = re.compile(
     r"[\\`*\[\]<>~]"
     r"|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])"
@@ -116,12 +126,36 @@ def rest_of(text: str, top: str) -> str | None:
     if not text.startswith(top):
         return None
     rest = text[len(top) :]
-    whole = not rest or (rest.startswith("\n## ") and not _TODOS_AGAIN.search(rest))
-    return rest if whole else None
+    return rest if _is_rest(rest) else None
+
+
+def _is_rest(text: str) -> bool:
+    """Whether this may stand after the kernel's part, which then ends right before it."""
+    return not text or (text.startswith("\n## ") and not _TODOS_AGAIN.search(text))
 
 
 _TODOS_AGAIN = re.compile(r"(?:^|\r)[^\S\n]*(?:##?[^\S\n]+)?todos\b", re.IGNORECASE | re.MULTILINE)
 """More than what makes a second list: Markdown ends lines at CR too, and trims any blank."""
+
+
+def untouched_seq(text: str) -> int:
+    """The ``seq`` at which the kernel rendered a file whose list nobody changed since; fast,
+    without a parser. 0 where that is not plain to see: then only a parser can tell."""
+    front = _FRONT.match(text)
+    end = text.find("\n\n", front.end()) if front else -1
+    rest = text[end + 1 :] if end >= 0 else ""
+    listed = text[front.end() : len(text) - len(rest)].removesuffix("\n") if front else ""
+    if front is None or "\r" in listed or not _is_rest(rest):
+        return 0
+    rows = list(map(_ROW_LINE.fullmatch, listed.split("\n"))) if listed else []
+    found = [_Listed(row[2], unescape(row[3]), row[1] == "x") for row in rows if row and row[2]]
+    return int(front[1]) if all(rows) and todos_digest(found) == front[2] else 0
+
+
+class _Listed(NamedTuple):
+    todo_id: str | None
+    title: str
+    ticked: bool
 
 
 def escape(text: str) -> str:

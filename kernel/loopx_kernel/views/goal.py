@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from loopx_kernel.clock import Reading
-from loopx_kernel.domain.completion import Completion, derive
+from loopx_kernel.domain.completion import Completion
 from loopx_kernel.domain.contract import Contract, should_run
 from loopx_kernel.domain.freshness import HostReading, SourceReading, judge, judge_host
 from loopx_kernel.domain.needs_you import NeedsYou, Reads
 from loopx_kernel.domain.quota import burn
 from loopx_kernel.domain.records import Alert, Gate, Todo
-from loopx_kernel.domain.state import GoalState, is_live, pending_gates_on
+from loopx_kernel.domain.state import GoalState, is_live, waiting_gates
 from loopx_kernel.value import Value
 from loopx_kernel.views.envelope import (
     Coverage,
@@ -144,7 +144,7 @@ def goal_view(
     rules = state.the_rules
     sources = tuple(judge(source, now) for source in state.sources.values())
     hosts = tuple(judge_host(host, state.sources.values(), now) for host in state.hosts.values())
-    rows = tuple(_todo_row(state, todo, reading, reads) for todo in state.todos.values())
+    contract = should_run(state, reads, reading, agent_id, agents=agents, owners=owners)
     return GoalView(
         goal_id=state.goal_id,
         display_name=rules.display_name,
@@ -159,8 +159,8 @@ def goal_view(
         last_event_at=state.last_at,
         verified=reads.verified_from == 1,
         verified_from=reads.verified_from,
-        contract=should_run(state, reads, reading, agent_id, agents=agents, owners=owners),
-        todos=rows,
+        contract=contract,
+        todos=_todo_rows(state, reading, reads),
         counts=counts_of(state),
         earlier=sum(state.left.values()),
         leases=_leases(state, reading),
@@ -168,7 +168,7 @@ def goal_view(
         sources=sources,
         hosts=hosts,
         burn=_burn(state, now),
-        completion=derive(state, reads, sources, now),
+        completion=contract.completion,
         reads=reads,
         alerts=tuple(f"#{a.seq} {a.event_type} has no effect: {a.message}" for a in state.alerts),
         refused=tuple(alert for alert in state.alerts if alert.is_zombie),
@@ -217,9 +217,20 @@ def coverage_of(lines: int, **omitted: int) -> Coverage:
     return Coverage("goal", lines + sum(item.count for item in missing), lines, missing)
 
 
-def _todo_row(state: GoalState, todo: Todo, reading: Reading, reads: Reads) -> TodoRow:
+def _todo_rows(state: GoalState, reading: Reading, reads: Reads) -> tuple[TodoRow, ...]:
+    damaged = {item.todo_id for item in reads.damage}
+    gates = list(waiting_gates(state))
+    return tuple(
+        _todo_row(state, todo, reading, gates, damaged=todo.id in damaged)
+        for todo in state.todos.values()
+    )
+
+
+def _todo_row(
+    state: GoalState, todo: Todo, reading: Reading, gates: Sequence[Gate], *, damaged: bool
+) -> TodoRow:
     live = is_live(todo.lease, reading)
-    gated = tuple(gate.id for gate in pending_gates_on(state, todo.id))
+    gated = tuple(gate.id for gate in gates if todo.id in gate.blocks)
     needs = tuple(ref for ref in todo.depends_on if not state.has_ended(ref))
     status: str = todo.status
     if status == "claimed" and not live:
@@ -232,7 +243,7 @@ def _todo_row(state: GoalState, todo: Todo, reading: Reading, reads: Reads) -> T
         holder=todo.lease.owner if todo.lease and live else None,
         gated_by=gated,
         needs=needs,
-        damaged=any(item.todo_id == todo.id for item in reads.damage),
+        damaged=damaged,
     )
 
 

@@ -39,7 +39,8 @@ def live_leases(core: Core, reading: Reading, *, beside: str) -> tuple[LiveLease
         if goal_id == beside:
             continue
         with contextlib.suppress(LoopxError):
-            found += leases_of(core, _leased(core, goal_id), reading)
+            held = _leased(core, goal_id)
+            found += leases_of(core, held, reading) if held.todos else ()
     return tuple(found)
 
 
@@ -66,28 +67,46 @@ def _on_disk(leases: Iterable[LiveLease]) -> tuple[LiveLease, ...]:
 
 
 def _leased(core: Core, goal_id: str) -> GoalState:
-    """The rules of a goal and its todos that are leased; all of it where it was read already."""
+    """The rules of a goal and its todos that are leased."""
     if core.has_read(goal_id):
-        state: GoalState = core.fresh_goal(goal_id).state
-        return state
+        return _of_read(core, core.fresh_goal(goal_id).state)
     known = _kept(core, goal_id)
     if known is not None:
         return known
     ledger = core.fresh_goal(goal_id)
-    found = _reduced(ledger.state)
+    found = _of_read(core, ledger.state)
     if ledger.damage is None and ledger.has_begun and ledger.cache is not None:
         path = ledger.cache / FILE
         resume.save(path, found, ledger.position, rests_on(core.house), files=core.files)
     return found
 
 
+def _of_read(core: Core, state: GoalState) -> GoalState:
+    """The leased part of a state; sought once for each state."""
+    known = core.leased.get(state.goal_id)
+    if known is None or known[0] is not state:
+        known = core.leased[state.goal_id] = state, _reduced(state)
+    return known[1]
+
+
 def _kept(core: Core, goal_id: str) -> GoalState | None:
+    """What was kept, read once for each state of the journal and the owners."""
+    journal, owners = _journal(core, goal_id), core.house.state.owners
+    signature = journal.signature()
+    known = core.kept_leases.get(goal_id)
+    if known and signature and known[0] == signature and known[1] is owners:
+        return known[2]
+    core.kept_leases.pop(goal_id, None)
     folder = checkpoint.cache_folder(core.house.state.workspace_id, goal_id)
     found = resume.load(folder / FILE, rests_on(core.house), files=core.files)
-    if found is None or not ends_with(_journal(core, goal_id), found.position):
+    if found is None or not ends_with(journal, found.position):
         return None
     state = resume.state_of(found, GoalState)
-    return state if state is not None and state.goal_id == goal_id else None
+    if state is None or state.goal_id != goal_id:
+        return None
+    if signature:
+        core.kept_leases[goal_id] = signature, owners, state
+    return state
 
 
 def _journal(core: Core, goal_id: str) -> Journal:

@@ -14,6 +14,7 @@ from loopx_kernel.domain.fence import WRITER_GENERATION, require_unfenced
 from loopx_kernel.domain.state import GoalState
 from loopx_kernel.errors import Damaged, Storage, UsageError
 from loopx_kernel.store import checkpoint
+from loopx_kernel.store.disk import Signature
 from loopx_kernel.store.files import Files
 from loopx_kernel.store.layout import Layout
 from loopx_kernel.workspace.ledgers import GoalLedger, RosterLedger
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
     from loopx_kernel.store.records import Verdict
     from loopx_kernel.workspace.ledger import Progress
     from loopx_kernel.workspace.pins import Pins
+    from loopx_kernel.workspace.state_files import Looked
 
-Signature = tuple[int, int, int, int]
 Judged = tuple[Signature | None, Any, "Verdict"]
 
 
@@ -34,7 +35,9 @@ class Core:
     """One open workspace. ``lock`` keeps the threads of this process apart; the locks
     between processes are taken by ``commit``, ``held`` are those it has. ``progress`` is told
     while a journal is read. ``generation`` is that of this program's writers.
-    ``judged`` remembers how materialised files stood, by size, times and inode."""
+    ``judged`` and ``pages`` remember how materialised files and state files stood, by size, times
+    and inode; ``leased`` and ``kept_leases`` which todos of a goal are leased, by the state or the
+    journal and owners they were found in."""
 
     layout: Layout
     clock: Clock
@@ -45,6 +48,9 @@ class Core:
     lock: RLock = field(default_factory=RLock)
     held: list[Held] = field(default_factory=list)
     judged: dict[Path, Judged] = field(default_factory=dict)
+    pages: dict[Path, Looked] = field(default_factory=dict)
+    leased: dict[str, tuple[GoalState, GoalState]] = field(default_factory=dict)
+    kept_leases: dict[str, tuple[Signature, Any, GoalState]] = field(default_factory=dict)
     _goals: dict[str, GoalLedger] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

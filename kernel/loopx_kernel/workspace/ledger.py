@@ -21,6 +21,7 @@ from loopx_kernel.domain.event import (
 )
 from loopx_kernel.domain.records import Head
 from loopx_kernel.errors import Damaged, Storage
+from loopx_kernel.store.disk import Signature
 from loopx_kernel.store.journal import Journal
 from loopx_kernel.store.line import Line, Position
 from loopx_kernel.store.seek import line_with_seq
@@ -59,6 +60,7 @@ class Ledger(ABC):
         self._seen: Seen | None = None
         self._found: Seen | None = None
         self._unsaved = 0
+        self._level_with: tuple[Signature, Position] | None = None
 
     def refresh(self, progress: Progress | None = None) -> None:
         """Folds the lines that are new; content never raises.
@@ -99,7 +101,9 @@ class Ledger(ABC):
         self._unsaved += resume.EVERY if event.signed else 1
 
     def _read_on(self, limit: int | None = None, progress: Progress | None = None) -> None:
-        size = 0
+        signature, size = self.journal.signature(), 0
+        if limit is None and signature and self._level_with == (signature, self.position):
+            return
         for result in self.journal.batches(self.position, limit):
             self.exists = result.exists
             self.damage = result.damage
@@ -115,6 +119,8 @@ class Ledger(ABC):
                 self._keep_midway()
             if progress is not None:
                 progress(self.position.offset, size)
+        whole = limit is None and self.damage is None and signature is not None
+        self._level_with = (signature, self.position) if whole and signature else None
         if progress is not None:
             progress(size, size)
 

@@ -17,12 +17,13 @@ from loopx_kernel.domain.needs_you import Difference, Reads
 from loopx_kernel.domain.records import Todo
 from loopx_kernel.domain.state import GoalState
 from loopx_kernel.errors import Conflict, Damaged, LoopxError, Storage
+from loopx_kernel.store.disk import signature
 from loopx_kernel.store.line import Line
 from loopx_kernel.store.quarantine import digest_of
 from loopx_kernel.store.records import Level, Verdict, damaged_file
 from loopx_kernel.views.records import lease_record, registry_entry
 from loopx_kernel.workspace.beside import leases_of
-from loopx_kernel.workspace.core import Core, Signature
+from loopx_kernel.workspace.core import Core
 from loopx_kernel.workspace.damage import Written, unread_lines, unreadable
 from loopx_kernel.workspace.everything import todos_named
 from loopx_kernel.workspace.ledger import Ledger
@@ -282,27 +283,19 @@ class Materials:
 
     def _cached(self, piece: Piece) -> Verdict:
         """The verdict, judged again only when the file or what is expected of it changed."""
-        signature, key = _signature(piece.path), piece.key
+        found, key = signature(piece.path, files=self.core.files), piece.key
         slot = piece.path / str(key[0]) if isinstance(key, tuple) else piece.path
         known = self.core.judged.get(slot)
-        if known is not None and known[:2] == (signature, key):
+        if known is not None and known[:2] == (found, key):
             return known[2]
         verdict = piece.level()
-        self.core.judged[slot] = (signature, key, verdict)
+        self.core.judged[slot] = (found, key, verdict)
         return verdict
 
 
 def _named_todos(state: GoalState, line: Line) -> list[Todo]:
     named = todos_named(line.record["payload"])
     return [state.todos[ref] for ref in named if ref in state.todos]
-
-
-def _signature(path: Path) -> Signature | None:
-    try:
-        status = path.lstat()
-    except OSError:
-        return None
-    return status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino
 
 
 def _tolerated(order: Order) -> contextlib.AbstractContextManager[None]:

@@ -13,6 +13,7 @@ from loopx_kernel.domain.needs_you import Difference
 from loopx_kernel.domain.records import Todo
 from loopx_kernel.domain.state import GoalState
 from loopx_kernel.errors import Storage
+from loopx_kernel.store.disk import Signature, is_at_rest, signature
 from loopx_kernel.store.state_swap import read_state, replace_rendered
 from loopx_kernel.store.state_text import (
     Header,
@@ -22,6 +23,7 @@ from loopx_kernel.store.state_text import (
     rest_of,
     to_bytes,
     to_text,
+    untouched_seq,
 )
 from loopx_kernel.value import Value
 
@@ -61,6 +63,18 @@ class Shown(Value):
     problem: Storage | None = None
 
 
+class Looked(Value):
+    """How a file of this ``signature`` stood to the list of ``list_seq``, after what was
+    ``decided`` about the journal and the file. Nobody had changed it since it was rendered at
+    ``untouched_at``; 0 where that is not known."""
+
+    signature: Signature
+    list_seq: int
+    decided: object
+    page: Page
+    untouched_at: int
+
+
 class Edited(Value):
     """The file as a person left it: its SHA-256, what they changed, that as a unified diff from
     what the kernel had written, and the lines in the kernel's parts that are none of its."""
@@ -82,18 +96,38 @@ class StateFile:
         core.files.confine(core.repo(ledger.state))
 
     def look(self) -> Page:
-        """Judges the file; changes nothing and never raises for its content."""
+        """Judges the file; changes nothing and never raises for its content. The same file is
+        read again only where it stands to another list, and a person may have changed it."""
+        pages, state = self._core.pages, self._ledger.state
+        decided = (state.cuts, state.settled.get(self._core.shown(self.path)))
+        found, known = signature(self.path, files=self._core.files), pages.get(self.path)
+        if known is not None and (known.signature, known.decided) == (found, decided):
+            if known.list_seq == state.list_seq:
+                return known.page
+            if known.untouched_at:
+                return Page(self.path, behind=known.untouched_at < state.list_seq)
+        page, untouched_at = self._looked()
+        if found is not None and page.problem is None and is_at_rest(found):
+            pages[self.path] = Looked(found, state.list_seq, decided, page, untouched_at)
+        return page
+
+    def _looked(self) -> tuple[Page, int]:
+        """How the file stands, and the ``seq`` at which it was rendered, where it was not changed
+        since; else 0."""
         shown = self.show()
         if shown.problem is not None:
-            return Page(self.path, problem=shown.problem)
+            return Page(self.path, problem=shown.problem), 0
         if shown.data is None:
-            return Page(self.path, missing=True)
-        return Page(
+            return Page(self.path, missing=True), 0
+        page = Page(
             self.path,
             behind=not shown.drift and (shown.settled or shown.seq < self._ledger.state.list_seq),
             drift=shown.drift,
             changed_at=self._changed_at() if shown.drift else None,
         )
+        # A file without its front matter passes for one of line 1.
+        rendered = shown.rest is not None or shown.seq > 1
+        return page, shown.seq if rendered and not shown.drift and not shown.settled else 0
 
     def show(self) -> Shown:
         """What the file shows: everything up to its ``seq`` was materialised. Never raises."""
@@ -156,6 +190,9 @@ class StateFile:
         rest = rest_of(text, top)
         if rest is not None:
             return Shown(data, likely.list_seq, rest, top=top)
+        rendered_at = untouched_seq(text)
+        if rendered_at not in (0, likely.list_seq, self._ledger.state.list_seq):
+            return Shown(data, rendered_at, settled=self._is_settled(data))
         parsed = _parse(text)
         seq = max(1, _seq(parsed))
         shown = Shown(data, seq, top=top if _seq(parsed) in (0, likely.list_seq) else None)

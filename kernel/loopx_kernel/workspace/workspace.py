@@ -267,13 +267,14 @@ class Workspace:
             return packet_on(self._core, self.view(goal_id, projection="review-packet"), ref)
 
     def watch_directories(self) -> set[Path]:
-        """The directories in which a change of the ledger shows, state files elsewhere too."""
+        """The directories in which a change of the ledger shows, also those of state files
+        elsewhere, of the goals that were read so far. Reads nothing."""
         with self._core.lock:
             folders = {self._core.layout.folder}
             for goal_id in self._core.house.state.goals:
-                state = self._core.goal(goal_id).state
-                if state.rules is not None:
-                    folders.add(self._core.state_file(state).parent)
+                if self._core.has_read(goal_id):
+                    state = self._core.goal(goal_id).state
+                    folders |= {self._core.state_file(state).parent} if state.rules else set()
             return folders
 
     def _view(

@@ -22,6 +22,7 @@ from loopx_kernel.store.state_text import (
     todos_digest,
     unchanged,
     unescape,
+    untouched_seq,
 )
 
 from tests.patience import PATIENCE
@@ -97,6 +98,7 @@ def test_every_title_comes_back_from_markdown(
     assert is_own_rendering(parsed)
     assert drift(parsed, rows) == ()
     assert unchanged(text, HEADER, rows)
+    assert untouched_seq(text) == HEADER.seq or not rows
     assert render(text, HEADER, rows, handoff=handoff, last_handoff=handoff, at=AT) == text
 
 

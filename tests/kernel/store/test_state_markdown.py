@@ -19,6 +19,7 @@ from loopx_kernel.store.state_text import (
     rest_of,
     to_bytes,
     to_text,
+    untouched_seq,
 )
 
 HEADER = Header("dark-mode", "hard_lease", "2026-09-16T22:40:00Z", 142)
@@ -265,3 +266,33 @@ def test_reading_without_a_parser_never_hides_what_the_parser_sees(lines: list[s
     if rest_of(text, TOP) is not None:
         assert drift(parse(text), ROWS) == ()
         assert is_own_rendering(parse(text))
+        assert untouched_seq(text) == HEADER.seq
+
+
+PIECES = st.sampled_from(
+    [
+        *("- [ ] row\n", "- [x] **T3** Ask for review\n", "  - *note* mine\n", "  para\n", "\n"),
+        *("- *earlier* 3\n", "x", " ", "\t", "\r", "\x00", "\ufeff", "&#120;", "\\", "*", "#", "1"),
+        *("```\n", "<!--", "    ", "> ", "\n## Todos\n", "---\n", "seq: 7\n", "&nbsp;", "\u2028"),
+    ]
+)
+EDITS = st.lists(
+    st.tuples(st.integers(0, 10_000), st.integers(0, 3), st.just("") | PIECES),
+    min_size=1,
+    max_size=3,
+)
+
+
+@given(EDITS)
+def test_what_passes_for_untouched_without_a_parser_is_so_to_the_parser(
+    edits: list[tuple[int, int, str]],
+) -> None:
+    text = TOP + "\n## Mine\n\nA note.\n"
+    for place, cut, piece in edits:
+        at = place % (len(text) + 1)
+        text = text[:at] + piece + text[at + cut :]
+    seq = untouched_seq(text)
+    if seq:
+        parsed = parse(text)
+        assert is_own_rendering(parsed)
+        assert parsed.header is not None and parsed.header.seq == seq
