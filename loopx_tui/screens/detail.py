@@ -55,10 +55,11 @@ class DetailScreen(ModalScreen[None], Following):
         self._look_up = look_up
         self._more: Facts = []
         self._border = ("", "")
+        self._text = Static(id="detail-text")
+        self._box = VerticalScroll(self._text, id="detail")
 
     def compose(self) -> ComposeResult:
-        with VerticalScroll(id="detail"):
-            yield Static(id="detail-text")
+        yield self._box
 
     def on_resize(self) -> None:
         self.call_after_refresh(self._redraw)
@@ -90,7 +91,7 @@ class DetailScreen(ModalScreen[None], Following):
         whole = found._replace(facts=(*found.facts, *self._more))
         if (whole, width) != self._drawn:
             self._drawn = whole, width
-            self.query_one("#detail-text", Static).update(render(whole, width))
+            self._text.update(render(whole, width))
 
     @work(exclusive=True, group="looking")
     async def _look_further(self) -> None:
@@ -98,10 +99,6 @@ class DetailScreen(ModalScreen[None], Following):
         if more != self._more and self.is_mounted:
             self._more = more
             self.follow(self._scene)
-
-    @property
-    def _box(self) -> VerticalScroll:
-        return self.query_one("#detail", VerticalScroll)
 
     def action_close(self) -> None:
         self.dismiss(None)

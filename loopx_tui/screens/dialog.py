@@ -71,12 +71,13 @@ class Dialog(ModalScreen[T | None]):
         self._lines = list(lines)
         self._hint = hint
         # Held, not looked up: the app may end while the dialog is being put up.
+        self.box = Vertical(id="dialog-box")
         self._note = Static(id="dialog-note")
         self._keys_line = Static(id="dialog-hint")
 
     def compose(self) -> ComposeResult:
-        with Vertical(id="dialog-box") as box:
-            box.border_title = Content(self._title)
+        self.box.border_title = Content(self._title)
+        with self.box:
             with VerticalScroll(id="dialog-text", can_focus=False):
                 yield Static(as_content(self._lines))
             yield from self.compose_body()

@@ -75,7 +75,7 @@ class GuideScreen(Dialog[dict[str, str]]):
     async def _ask(self) -> None:
         step = self.step
         number = words.STEP.format(number=self._at + 1, count=len(self._steps), label=step.label)
-        self.query_one("#dialog-box").border_title = Content(number)
+        self.box.border_title = Content(number)
         self._question.update(Content(step.hint))
         self.widget = widget_of(step, self._values, {})
         await self._place.remove_children()

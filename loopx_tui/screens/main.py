@@ -72,6 +72,9 @@ class MainScreen(ArrivingScreen):
         self._observed: datetime | None = None
         self._keep = keep
         self.welcome = Welcome(id="missing")
+        self._brief_text = Static(id="brief-text")
+        self._brief = VerticalScroll(self._brief_text, id="brief", can_focus=False)
+        self._tiny = Static(id="tiny")
 
     def make_deck(self) -> Board:
         return Board(self.pen, ascii_only=self._ascii_only)
@@ -79,10 +82,9 @@ class MainScreen(ArrivingScreen):
     def compose(self) -> ComposeResult:
         yield self._header
         yield self.board
-        with VerticalScroll(id="brief", can_focus=False):
-            yield Static(id="brief-text")
+        yield self._brief
         yield self.welcome
-        yield Static(id="tiny")
+        yield self._tiny
         yield self._footer
 
     # Hidden panes
@@ -164,20 +166,19 @@ class MainScreen(ArrivingScreen):
             return
         waiting = count(self.scene.view)
         words = strings.NEED_YOU[waiting == 1].format(count=waiting)
-        self._say_in("#tiny", Content(f"{words}\n{strings.TINY_QUIT}"))
+        self._say_in(self._tiny, Content(f"{words}\n{strings.TINY_QUIT}"))
         if not self.has_class("-narrow"):
             return
         subject = self.subject(self.board.needs)
         text = Content.styled(strings.NO_NEEDS, "$text-dim")
         if subject is not None:
-            width = self.query_one("#brief").scrollable_content_region.width
+            width = self._brief.scrollable_content_region.width
             text = render(detail(subject, self.scene, self.pen()), width)
-        self._say_in("#brief-text", text)
+        self._say_in(self._brief_text, text)
 
-    def _say_in(self, place: str, text: Content) -> None:
-        widget = self.query_one(place, Static)
+    def _say_in(self, widget: Static, text: Content) -> None:
         if widget.content != text:
-            widget.update(text, layout=place == "#brief-text")
+            widget.update(text, layout=widget is self._brief_text)
 
     def on_resize(self) -> None:
         self.call_after_refresh(self._draw_brief)
