@@ -13,7 +13,7 @@ from tests.tui import fixtures
 from tests.tui.test_app import running
 
 SOURCES = sorted(Path(loopx_tui.__file__).parent.rglob("*.py"))
-LOOKED_UP = re.compile(r"\b(self|app|screen|main)\.query(_one|_exactly_one|_ancestor)?\(")
+LOOKED_UP = re.compile(r"\b(self|app|screen|main)\.query(_one|_exactly_one|_ancestor)\(")
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.name)
