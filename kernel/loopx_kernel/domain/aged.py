@@ -39,7 +39,7 @@ def with_aged(aged: Aged, leaving: Sequence[Spend]) -> Aged:
     """The same with these spends, which leave together."""
     slots = sum(spend.net_slots for spend in leaving)
     last = max(spend.void_seq or spend.seq for spend in leaving)
-    newest = Stretch(until=max(spend.at for spend in leaving), slots=slots)
+    newest = Stretch(until=max(spend.counted_at for spend in leaving), slots=slots)
     return Aged(
         spends=aged.spends + len(leaving),
         voids=aged.voids + sum(spend.voided_at is not None for spend in leaving),

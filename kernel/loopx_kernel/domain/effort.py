@@ -54,6 +54,7 @@ def judge_turn(
     A turn that was ``recovered`` had no receipt: it is a failure and says nothing of progress.
     """
     limits = state.the_rules.limits
+    at = state.counted_at(at)
     before = todo.effort
     failed = recovered or outcome == "failed"
     stall = "" if recovered else _stall(todo, progress, result_digest, score)

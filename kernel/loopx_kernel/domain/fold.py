@@ -270,6 +270,8 @@ def evolve(state: GoalState, event: Event, verdict: Verdict = UNSIGNED) -> GoalS
     kind = event_type(event.event_type)
     after = _through_parts(kind.evolve(state, parsed, facts), kind, event.payload, facts)
     moved["times"] = with_time(state.times, event.seq, event.recorded_at)
+    if state.floor is None or event.actor_kind == "owner" or facts.at >= state.floor.at:
+        moved["floor"] = moved["times"][-1]
     latest = state.not_before(event.recorded_at)
     if kind.changes_work and not _is_idle_look(event):
         moved["changed_at"] = event.recorded_at

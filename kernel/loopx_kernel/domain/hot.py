@@ -137,11 +137,11 @@ def _without_aged(state: GoalState, at: datetime) -> GoalState:
     rule = state.the_rules.quota
     start = at - timedelta(hours=rule.window_hours)
     leaving: list[Spend] = []
-    if next(iter(state.spends.values())).at <= start:
+    if next(iter(state.spends.values())).counted_at <= start:
         net = sum(spend.net_slots for spend in state.spends.values())
         for spend in state.spends.values():
             net -= spend.net_slots
-            if spend.at > start or net < rule.allowed:
+            if spend.counted_at > start or net < rule.allowed:
                 break
             turn = state.turns.get(spend.effect_ref)
             if turn is None or turn.status != "open":

@@ -93,7 +93,7 @@ def frees_at(state: GoalState, now: datetime) -> datetime | None:
     """When the next used slot ages out of the window; ``None`` if nothing is used."""
     hours = state.the_rules.quota.window_hours
     start = now - timedelta(hours=hours)
-    times = [spend.at for spend in _since(state, start) if spend.voided_at is None]
+    times = [spend.counted_at for spend in _since(state, start) if spend.voided_at is None]
     times += [stretch.until for stretch in since(state.aged, start)]
     return min(times) + timedelta(hours=hours) if times else None
 
@@ -104,7 +104,7 @@ def burn(state: GoalState, now: datetime, buckets: int) -> tuple[int, ...]:
     start = now - timedelta(hours=hours)
     width = timedelta(hours=hours) / buckets
     counts = [0] * buckets
-    used = [(spend.at, spend.net_slots) for spend in _since(state, start)]
+    used = [(spend.counted_at, spend.net_slots) for spend in _since(state, start)]
     used += [(stretch.until, stretch.slots) for stretch in since(state.aged, start)]
     for at, slots in used:
         counts[min(buckets - 1, int((at - start) / width))] += slots
@@ -118,7 +118,7 @@ def _aged_since(state: GoalState, start: datetime) -> int:
 
 
 def _since(state: GoalState, start: datetime) -> Iterator[Spend]:
-    return (spend for spend in state.spends.values() if spend.at > start)
+    return (spend for spend in state.spends.values() if spend.counted_at > start)
 
 
 class SpendSlot(Value, kw_only=True):
@@ -186,6 +186,7 @@ def _check_booked(state: GoalState, payload: SpendBooked, facts: Facts) -> None:
 
 def _evolve_booked(state: GoalState, payload: SpendBooked, facts: Facts) -> GoalState:
     turn = with_slots(state, payload.effect_ref, facts.actor.id, payload.slots, facts.seq)
+    counts_at = state.counted_at(facts.at)
     return state.with_turn(turn).with_spend(
         Spend(
             effect_ref=payload.effect_ref,
@@ -193,6 +194,7 @@ def _evolve_booked(state: GoalState, payload: SpendBooked, facts: Facts) -> Goal
             at=facts.at,
             by=facts.actor.id,
             seq=facts.seq,
+            counts_at=counts_at if counts_at > facts.at else None,
         )
     )
 

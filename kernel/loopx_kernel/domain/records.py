@@ -187,7 +187,8 @@ class Gate(Record):
 
 class Spend(Record):
     """One booking in the quota ledger; a void counts at its spend's time. ``of_failed`` says that
-    the kernel voided it, because its turn failed."""
+    the kernel voided it, because its turn failed. ``counts_at`` stands where that is later than
+    the time its line bears."""
 
     effect_ref: Name
     slots: Count
@@ -198,6 +199,12 @@ class Spend(Record):
     of_failed: Flag = False
     seq: Count
     void_seq: Count | None = None
+    counts_at: Time | None = None
+
+    @property
+    def counted_at(self) -> datetime:
+        """When it counts, in the window that slides; UTC."""
+        return self.counts_at or self.at
 
     @property
     def net_slots(self) -> int:

@@ -31,7 +31,7 @@ from loopx_kernel.domain.records_of_work import (
 )
 from loopx_kernel.domain.rules import GoalRules
 from loopx_kernel.domain.runs import Runs
-from loopx_kernel.domain.times import Times, latest_since
+from loopx_kernel.domain.times import Moment, Times, latest_since
 from loopx_kernel.errors import Conflict, UsageError
 
 WALL_GRACE_SECONDS = 60
@@ -46,8 +46,9 @@ class GoalState(Record):
     ``registry_seq``, ``list_seq`` and ``spend_seq`` are the ``seq`` of the last event
     that changed the registry entry, the rendered state file and the spend ledger. ``changed_at`` is
     the time of the last event that changed something, the ladder's start. ``times`` are
-    those of lines with effect, ``idle`` numbers the lines without. ``settled`` names
-    by path the content (SHA-256) that a person decided to have replaced.
+    those of lines with effect, ``idle`` numbers the lines without. ``floor`` is the latest of them
+    since a person's last line, that one included. ``settled`` names by path the content (SHA-256)
+    that a person decided to have replaced.
 
     What is finished leaves (``hot.py``), so that a decision costs the same however old the goal
     is: ``recent`` are the finished todos still here, as they finished; ``left`` counts by status
@@ -61,6 +62,7 @@ class GoalState(Record):
     head: str = ""
     last_at: Time | None = None
     times: Times = ()
+    floor: Moment | None = None
     opened_at: Time | None = None
     changed_at: Time | None = None
     status: Literal["active", "paused", "retired"] = "active"
@@ -229,6 +231,18 @@ class GoalState(Record):
         out stays so, whatever time a later line claims for itself."""
         latest = latest_since(self.times, since)
         return at if latest is None else max(at, latest.at)
+
+    @property
+    def latest(self) -> Moment | None:
+        """The last line, or the one before it that ``floor`` is, where that is later."""
+        if self.last_at is None or (self.floor is not None and self.floor.at > self.last_at):
+            return self.floor
+        return Moment(seq=self.seq, at=self.last_at)
+
+    def counted_at(self, at: datetime) -> datetime:
+        """From when on (UTC) something of ``at`` counts in a window that slides: what was done
+        with a clock set back is no older than the line before it."""
+        return at if self.floor is None else max(at, self.floor.at)
 
     def gate_status(self, gate: Gate, at: datetime) -> GateStatus:
         """The status of a gate at ``at``. An approval ran out also where a line after it bears

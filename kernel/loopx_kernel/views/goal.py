@@ -172,7 +172,7 @@ def goal_view(
         reads=reads,
         alerts=tuple(f"#{a.seq} {a.event_type} has no effect: {a.message}" for a in state.alerts),
         refused=tuple(alert for alert in state.alerts if alert.is_zombie),
-        warnings=warnings_of(state.goal_id, state.seq, state.last_at, reads, now),
+        warnings=warnings_of(state.goal_id, state.latest, reads, now),
         envelope=goal_envelope(
             state,
             reads,
@@ -195,7 +195,7 @@ def goal_envelope(
 ) -> Envelope:
     """The envelope of any projection of one goal."""
     integrity = [item.path for item in reads.damage] + [f"#{a.seq}" for a in state.alerts]
-    integrity += [w.id for w in warnings_of(state.goal_id, state.seq, state.last_at, reads, now)]
+    integrity += [w.id for w in warnings_of(state.goal_id, state.latest, reads, now)]
     rows = [ledger_row(observed_at, now, integrity), *sources]
     return seal(
         projection,
@@ -290,7 +290,7 @@ def _burn(state: GoalState, now: datetime) -> Burn:
     recent = [
         spend.slots
         for spend in state.spends.values()
-        if spend.voided_at is None and spend.at > now - timedelta(hours=1)
+        if spend.voided_at is None and spend.counted_at > now - timedelta(hours=1)
     ]
     used = sum(buckets)
     last_hour = sum(recent)

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from loopx_kernel.clock import to_the_second
 from loopx_kernel.domain.fence import WAY_OUT
 from loopx_kernel.domain.needs_you import Reads
-from loopx_kernel.domain.times import behind
+from loopx_kernel.domain.times import Moment, behind
 from loopx_kernel.value import Value
 
 
@@ -22,32 +22,30 @@ class Warned(Value):
 
 
 def warnings_of(
-    goal_id: str, seq: int, last_at: datetime | None, reads: Reads, now: datetime
+    goal_id: str, latest: Moment | None, reads: Reads, now: datetime
 ) -> tuple[Warned, ...]:
-    """The warnings of one goal whose last line is ``seq``, of ``last_at``; pure."""
-    return tuple(_warnings(goal_id, seq, last_at, reads, now))
+    """The warnings of one goal, whose ``latest`` line no clock can be far behind; pure."""
+    return tuple(_warnings(goal_id, latest, reads, now))
 
 
-def clock_warning(journal: str, seq: int, last_at: datetime | None, now: datetime) -> Warned | None:
-    """A warning where this clock is too far behind the last line of a journal."""
-    late = behind(now, last_at)
-    if late is None or last_at is None:
+def clock_warning(journal: str, latest: Moment | None, now: datetime) -> Warned | None:
+    """A warning where this clock is too far behind the latest line of a journal."""
+    late = behind(now, latest.at) if latest else None
+    if late is None or latest is None:
         return None
     whole = timedelta(seconds=int(late.total_seconds()))
+    line = f"line #{latest.seq} of {journal}, of {to_the_second(latest.at)}"
     return Warned(
         "clock",
-        f"this clock is {whole} behind line #{seq} of {journal}, of {to_the_second(last_at)}: "
-        "one of the two is wrong",
+        f"this clock is {whole} behind {line}: one of the two is wrong",
         f"compare the output of date with: loopx event list --goal {journal} --limit 20",
     )
 
 
-def _warnings(
-    goal_id: str, seq: int, last_at: datetime | None, reads: Reads, now: datetime
-) -> Iterator[Warned]:
+def _warnings(goal_id: str, latest: Moment | None, reads: Reads, now: datetime) -> Iterator[Warned]:
     if reads.fenced is not None:
         yield Warned("fence", reads.fenced, WAY_OUT)
-    clock = clock_warning(goal_id, seq, last_at, now)
+    clock = clock_warning(goal_id, latest, now)
     if clock is not None:
         yield clock
     for clash in reads.clashes:

@@ -12,6 +12,7 @@ from loopx_kernel.domain.event import WORKSPACE_JOURNAL, Event, Level
 from loopx_kernel.errors import Denied, UsageError
 from loopx_kernel.value import Value
 from loopx_kernel.views.envelope import Omission
+from loopx_kernel.workspace import proven
 from loopx_kernel.workspace.core import Core
 from loopx_kernel.workspace.damage import unread_lines
 from loopx_kernel.workspace.ledger import Ledger
@@ -169,6 +170,7 @@ class Events:
         with self._core.lock:
             self._core.house.refresh()
             ledger = self._from_line_one(goal_id)
+            file_before = proven.signature(ledger.journal.path)
             ledger.refresh(self._core.progress)
             state = ledger.state
             problems = [str(ledger.damage)] if ledger.damage else []
@@ -179,7 +181,20 @@ class Events:
                 for alert in state.alerts
             )
             position = ledger.position
+            if not problems and not alerts:
+                proven.note(self._core, ledger, file_before)
             return Verification(goal_id, position.seq, position.head, tuple(problems), alerts)
+
+    def verified(self, goal_id: str) -> tuple[Verification, datetime | None]:
+        """The same, unless this user's kernel did it before, found all whole, and the journal's
+        file did not change since: then that is told again, with when it was (UTC)."""
+        with self._core.lock:
+            ledger = self._ledger(goal_id)
+            known = None if ledger.damage else proven.look(self._core, ledger)
+            if known is None:
+                return self.verify(goal_id), None
+            position = known.position
+            return Verification(goal_id, position.seq, position.head, (), ()), known.at
 
     def audit(self, goal_id: str) -> Audit:
         """The same, and every file made from the journal and the reader's checkpoint compared

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from loopx_kernel.clock import to_the_second
 from loopx_kernel.domain.event import WORKSPACE_JOURNAL
 from loopx_kernel.text import counted
 from loopx_kernel.workspace import health_of_trust
@@ -59,10 +60,12 @@ def _of_goals(workspace: Workspace, goals: tuple[GoalView, ...]) -> Iterator[Fin
 
 
 def _journal(workspace: Workspace, goal_id: str) -> Finding:
-    found = workspace.events.verify(goal_id)
+    found, since = workspace.events.verified(goal_id)
     problems = "; ".join((*found.problems, *found.alerts))
     whole = found.ok and not problems
     detail = f"{found.lines} lines, chain whole, signatures hold" if whole else problems
+    if since is not None:
+        detail += f", seen at {to_the_second(since)}; the file is the same since"
     return Finding(f"{goal_id}: journal", whole, detail, f"loopx event verify --goal {goal_id}")
 
 

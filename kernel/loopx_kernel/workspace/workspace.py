@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from loopx_kernel.clock import Clock, SystemClock
 from loopx_kernel.domain.event import WORKSPACE_JOURNAL, LiveLease
 from loopx_kernel.domain.state import GoalState
+from loopx_kernel.domain.times import Moment
 from loopx_kernel.errors import LoopxError, UsageError
 from loopx_kernel.store.layout import Layout
 from loopx_kernel.views.goal import GoalView, goal_view
@@ -231,7 +232,9 @@ class Workspace:
                 f"#{a.seq} {a.event_type} has no effect: {a.message}" for a in house.state.alerts
             ]
             now = self._core.clock.read().now
-            clock = clock_warning(WORKSPACE_JOURNAL, house.state.seq, house.state.last_at, now)
+            last = house.state.last_at
+            latest = Moment(seq=house.state.seq, at=last) if last else None
+            clock = clock_warning(WORKSPACE_JOURNAL, latest, now)
             if clock is not None:
                 alerts.insert(0, clock.sentence)
             alerts += narrowing_alerts(house.narrowing)

@@ -310,13 +310,13 @@ def rules(**values: Any) -> GoalRules:
     )
 
 
-def opened(**values: Any) -> Book:
+def opened(at: datetime = OPENED, **values: Any) -> Book:
     """A goal that was just opened."""
     book = Book()
     command = goal.OpenGoal(
         goal_id="dark-mode", objective="Add a dark mode to the shop", rules=rules(**values)
     )
-    book.do(command, OWNER, OPENED)
+    book.do(command, OWNER, at)
     return book
 
 

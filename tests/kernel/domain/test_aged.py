@@ -22,7 +22,7 @@ NARROW = QuotaRule(compute="0.1", window_hours=1, slot_minutes=1)
 
 def book_of(hours: list[int]) -> Book:
     """Spends of a slot each, so many hours before now, of which few are kept."""
-    book = opened(quota=NARROW)
+    book = opened(NOW - 1000 * HOUR, quota=NARROW)
     for number, back in enumerate(hours, 1):
         spend(book, f"turn-{number:04}", at=NOW - back * HOUR)
     return book

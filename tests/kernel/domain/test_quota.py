@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from itertools import accumulate
 
 import pytest
 from hypothesis import given
@@ -44,7 +45,7 @@ def test_the_window_has_no_upper_end() -> None:
     "night", [datetime(2026, 3, 29, tzinfo=UTC), datetime(2026, 10, 25, tzinfo=UTC)]
 )
 def test_a_day_has_24_hours_on_the_nights_clocks_change(night: datetime) -> None:
-    book = opened()
+    book = opened(night)
     spend(book, "turn-0001", at=night)
     assert usage(book.state, night + DAY - TICK).used == 1
     assert usage(book.state, night + DAY).used == 0
@@ -119,16 +120,18 @@ def test_a_share_of_nothing_is_used_up_from_the_start() -> None:
 def test_used_is_the_sum_of_what_stands_in_the_window(
     spends: list[tuple[int, int, bool]], look: int
 ) -> None:
-    book = opened()
     start = NOW - DAY
-    for number, (minute, slots, voided) in enumerate(spends):
-        at = start + timedelta(minutes=minute)
-        turn = f"turn-{number + 1:04}"
-        spend(book, turn, slots, at=at)
+    book = opened(start)
+    for number, (minute, slots, _) in enumerate(spends):
+        spend(book, f"turn-{number + 1:04}", slots, at=start + timedelta(minutes=minute))
+    for number, (minute, _, voided) in enumerate(spends):
         if voided:
-            book.do(VoidSlot(turn=turn, reason="wrong"), OWNER, at + HOUR)
+            void = VoidSlot(turn=f"turn-{number + 1:04}", reason="wrong")
+            book.do(void, OWNER, start + timedelta(minutes=minute) + HOUR)
     now = start + timedelta(minutes=look)
-    standing = [(m, s) for m, s, voided in spends if not voided]
+    # A time before that of a line before counts as that.
+    counted = accumulate((minute for minute, _, _ in spends), max)
+    standing = [(m, s) for m, (_, s, voided) in zip(counted, spends, strict=True) if not voided]
     inside = sum(s for m, s in standing if m > look - 24 * 60)
     found = usage(book.state, now)
     assert found.used == found.spent - found.voided == inside == sum(burn(book.state, now, 48))
