@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from loopx_kernel.text import safe
+from textual import events
 from textual.binding import BindingType
 from textual.screen import Screen
 
@@ -123,6 +124,7 @@ class LoopxApp(PersonalApp):
     def on_mount(self) -> None:
         self._hold_painting()
         if not self.is_headless:
+            self.fit_theme()
             self._ending.arm()
             self.mind_stops()
 
@@ -217,6 +219,13 @@ class LoopxApp(PersonalApp):
             self._telling.end()
         if self._watching is not None:
             self._watching.cancel()
+
+    def on_key(self, event: events.Key) -> None:
+        """A letter that was on its way to a list when the filter opened is text of the filter."""
+        field = self.focused
+        if field is not None and field.id == "filter" and event.is_printable:
+            event.prevent_default()
+            field.post_message(events.Key(event.key, event.character))
 
     def on_app_focus(self) -> None:
         self._refocused()

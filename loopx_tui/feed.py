@@ -26,6 +26,13 @@ if TYPE_CHECKING:
 
 _PINS = "known_workspaces"
 """The person's own file from which it follows whose a workspace is; see the kernel's pins."""
+_LOOK_SECONDS = 2.0
+"""How often it is looked whether the clock moved on by itself, as after a sleep."""
+
+
+def _ahead() -> float:
+    """How far the clock on the wall is ahead of the one that waiting goes by, in seconds."""
+    return time.time() - time.monotonic()
 
 
 class Feeding(Protocol):
@@ -166,14 +173,21 @@ class Feed:
                 self._agenda.did(act, begun, time.monotonic(), over=over)
 
     def _next(self, reader: Reader) -> Stop | Tell | Begin | GoOn:
-        """What to do next, once it is time."""
+        """What to do next, once it is time.
+
+        Waiting stands still while a machine sleeps, and what it waits for does not.
+        """
+        ahead = _ahead()
         with self._ready:
             while True:
                 now, left = time.monotonic(), reader.seconds_to_deadline()
                 act = self._agenda.next(now, None if left is None else now + left)
                 if not isinstance(act, Wait):
                     return act
-                self._ready.wait(act.seconds)
+                self._ready.wait(min(_LOOK_SECONDS, act.seconds or _LOOK_SECONDS))
+                if abs(_ahead() - ahead) > _LOOK_SECONDS:
+                    ahead = _ahead()
+                    self._agenda.ask()
 
     def _say(self) -> None:
         """Posts the last reading; nothing before there was one."""

@@ -41,6 +41,10 @@ class PersonalApp(LendingApp):
     def show_flag(self, flag: Flag) -> None:
         """What the person calls the workspace is something else now."""
 
+    def fit_theme(self) -> None:
+        """Once it is known that there is a terminal: the theme in the colours that it has."""
+        self._wardrobe.fit()
+
     def next_theme(self) -> str:
         """Takes the theme that follows; returns the sentence that says which."""
         return self._wardrobe.next()

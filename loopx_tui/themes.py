@@ -129,12 +129,18 @@ DEFAULT = Theme(
 )
 
 
+SIXTEEN = "sixteen"
+"""The theme made for terminals with no other colours than their own sixteen."""
+
+
 def suggested(color_system: str | None) -> str:
     """The theme for a terminal that shows ``color_system`` (as rich names it)."""
-    return "sixteen" if color_system in (None, "standard", "windows") else DEFAULT.name
+    return SIXTEEN if color_system in (None, "standard", "windows") else DEFAULT.name
 
 
-def to_textual(theme: Theme, *, in_colour: bool = True, frame: str = "") -> TextualTheme:
+def to_textual(
+    theme: Theme, *, in_colour: bool = True, sixteen: bool = False, frame: str = ""
+) -> TextualTheme:
     """``theme`` for ``App.register_theme``; CSS may say ``$run``, ``$border-focus``, ….
 
     All borders have the colour called ``frame`` where one is named.
@@ -142,7 +148,8 @@ def to_textual(theme: Theme, *, in_colour: bool = True, frame: str = "") -> Text
     Pass ``not app.no_color`` for ``in_colour``. Without colour each one becomes
     the grey of its own luminance, so that contrasts stay: Textual's filter
     weighs channels as they are, which turns magenta to near black, and the
-    terminal's own colours to black.
+    terminal's own colours to black. Where the terminal has but ``sixteen``, what
+    would be hard to read in the nearest of them has the colour of the text.
     """
     from textual.theme import Theme as TextualTheme
 
@@ -151,6 +158,8 @@ def to_textual(theme: Theme, *, in_colour: bool = True, frame: str = "") -> Text
         colours |= dict.fromkeys(("border", "border-focus"), colours[frame])
     if not in_colour:
         colours = {key: _grey(value) for key, value in colours.items()}
+    if sixteen:
+        colours = readable_in_sixteen(colours)
     return TextualTheme(
         name=f"loopx-{theme.name}",
         primary=colours["accent"],
@@ -167,6 +176,29 @@ def to_textual(theme: Theme, *, in_colour: bool = True, frame: str = "") -> Text
         ansi=any(value in ANSI_COLOURS for value in colours.values()),
         variables={**colours, **_derived(colours)},
     )
+
+
+def readable_in_sixteen(colours: dict[str, str]) -> dict[str, str]:
+    """A theme's colours for a terminal that shows the nearest of its own sixteen instead."""
+    near = {name: nearest_of_sixteen(colour) for name, colour in colours.items()}
+
+    def is_lost(name: str) -> bool:
+        return name not in NOT_TEXT and any(
+            contrast(near[name], near[ground]) < LEAST_CONTRAST for ground in GROUNDS
+        )
+
+    return {name: colours["text"] if is_lost(name) else colours[name] for name in colours}
+
+
+def nearest_of_sixteen(colour: str) -> str:
+    """Which of ``ANSI_COLOURS`` is written for a colour to a terminal that has no others."""
+    from rich.color import Color, ColorSystem
+
+    if colour in ANSI_COLOURS:
+        return colour
+    number = Color.parse(colour).downgrade(ColorSystem.STANDARD).number
+    assert number is not None
+    return list(ANSI_COLOURS)[number]
 
 
 def _derived(colours: dict[str, str]) -> dict[str, str]:

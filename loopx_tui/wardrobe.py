@@ -10,7 +10,7 @@ from textual.app import App
 from loopx_tui import preferences, strings
 from loopx_tui.flags import Flag
 from loopx_tui.theme_files import available, choose, find
-from loopx_tui.themes import DEFAULT, Theme, suggested, to_textual
+from loopx_tui.themes import DEFAULT, SIXTEEN, Theme, suggested, to_textual
 
 
 class Wardrobe:
@@ -28,12 +28,19 @@ class Wardrobe:
         self._worn: Theme | None = None
         self._changes = 0
         fitting = suggested(app.console.color_system)
+        self._sixteen = False
         # The default is known without reading a file.
         name = asked or preferences.theme(keep) or (None if fitting == DEFAULT.name else fitting)
         chosen = choose(name)
         if chosen.notice:
             self.notices.append(chosen.notice)
         self._wear(chosen.theme)
+
+    def fit(self) -> None:
+        """Fits what is worn to the terminal on which it is seen; pictures are as they are."""
+        if suggested(self._app.console.color_system) == SIXTEEN and self._worn is not None:
+            self._sixteen = True
+            self._wear(self._worn)
 
     def next(self) -> str:
         """Takes the theme that follows, and keeps that; the sentence that says which."""
@@ -76,7 +83,12 @@ class Wardrobe:
     def _wear(self, theme: Theme) -> None:
         self._worn = theme
         self._changes += 1
-        dress = to_textual(theme, in_colour=not self._app.no_color, frame=self._flag.colour)
+        dress = to_textual(
+            theme,
+            in_colour=not self._app.no_color,
+            sixteen=self._sixteen,
+            frame=self._flag.colour,
+        )
         # Textual changes nothing for a theme of the same name.
         dress.name += f"-{self._changes}"
         before = self._app.theme

@@ -19,6 +19,7 @@ ALLOWED_IN_CI = {
     "needs root": "the marker gives this reason to ordinary users only",
     "may not mount file systems": "the marker tried a mount and the container refused it",
     "root reads everything": "CI runs as root, from whom no file can be kept",
+    "may not make user namespaces": "the tests tried one, and the kernel or container refused it",
     "may not make time namespaces": "the test tried one, and the kernel or container refused it",
 }
 """Skip reasons that do not fail a run under ``LOOPX_CI=1``, each with why."""

@@ -31,6 +31,9 @@ COLUMNS = (
     Column("next", max=20, flex=True, min=12, priority=3),
 )
 
+LATE = "late"
+"""The word before why the screen itself may be late."""
+
 
 def heading(count: int, pen: Pen) -> Heading:
     """How many alerts there are; other rows say what mends itself, or why the screen is late."""
@@ -45,7 +48,7 @@ def count(view: WorkspaceView) -> int:
 
 def rows(view: WorkspaceView, trouble: str) -> list[Row]:
     """The screen's own trouble and the workspace's first, then each goal's."""
-    lines = [_row(strings.APP, "late", trouble, "ctrl+l redraws")] if trouble else []
+    lines = [_row(strings.APP, LATE, trouble, strings.ENTER_TELLS)] if trouble else []
     lines += [_row("_workspace", "no effect", text, "loopx event verify") for text in view.alerts]
     lines += [
         _row(item.goal_id, "unreadable", unread_words(item, view), item.next or "loopx doctor")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from datetime import timedelta
+from typing import TYPE_CHECKING, Final
 
 from loopx_kernel.text import safe
 
@@ -23,6 +24,8 @@ COLUMNS = (
     Column("scope", min=8, flex=True, priority=2),
 )
 _HELD = ("active", "expired")
+QUIET: Final = timedelta(minutes=20)
+"""A holder who is silent for so long may be gone, though the lease is still theirs."""
 
 
 def heading(view: GoalView) -> Heading:
@@ -41,12 +44,16 @@ def rows(view: GoalView, pen: Pen) -> list[Row]:
     return [_row(row, pen) for row in sorted(held, key=lambda row: row.expires_at)]
 
 
-def _scope(row: LeaseRow) -> Cell:
-    """What is written, and where its taking over was judged by the wall clock."""
-    scopes = " ".join(map(safe, row.write_scopes))
-    if row.by_wall_clock:
-        return Cell(f"{strings.WALL_CLOCK} {scopes}".rstrip(), "stale")
-    return Cell(scopes, "text-dim")
+def _scope(row: LeaseRow, pen: Pen) -> Cell:
+    """What is written; before it, how long nobody renewed it, or that a wall clock judged it."""
+    notes = [strings.WALL_CLOCK] if row.by_wall_clock else []
+    if row.status == "active":
+        pen.look_again(row.renewed_at + QUIET)
+        if pen.now - row.renewed_at >= QUIET:
+            ages = {"age": pen.age(row.renewed_at), "until": pen.clock(row.expires_at)}
+            notes.append(strings.NOT_RENEWED.format(**ages))
+    text = " ".join((*notes, *map(safe, row.write_scopes)))
+    return Cell(text, "stale" if notes else "text-dim")
 
 
 def _row(row: LeaseRow, pen: Pen) -> Row:
@@ -59,6 +66,6 @@ def _row(row: LeaseRow, pen: Pen) -> Row:
         Cell(safe(row.owner)),
         Cell(f"e{row.lease_epoch} v{row.version}", "text-dim"),
         left,
-        _scope(row),
+        _scope(row, pen),
     )
     return Row(row.todo_id, cells)

@@ -191,4 +191,5 @@ class ActingScreen(SteadyScreen):
         await self.query("#filter").remove()
         field = FilterInput(pane)
         await self.mount(field)
-        field.focus()
+        # At once: what is typed behind the key is text already.
+        self.set_focus(field)

@@ -23,6 +23,7 @@ from loopx_tui.kept import Kept
 from loopx_tui.panes.board import Board
 from loopx_tui.panes.pane import Pane
 from loopx_tui.panes.welcome import Welcome
+from loopx_tui.presentation.alerts import LATE
 from loopx_tui.presentation.cells import Cell
 from loopx_tui.presentation.details import detail
 from loopx_tui.presentation.facts import Subject
@@ -214,10 +215,12 @@ class MainScreen(ArrivingScreen):
             super().open_row(pane)
 
     def _open_alert(self, key: str) -> None:
-        """What an alert is about: the damage itself, the goal's lines or sources, the layers."""
+        """What an alert is about: damage, lines, sources, layers, or why it is late."""
         goal_id, what = [*key.split("/"), "", ""][:2]
         tab = {"no effect": TAB_OF["events"], "source": TAB_OF["sources"]}.get(what)
-        if what in ("damaged", "unreadable"):
+        if what == LATE:
+            self.say(self.scene.trouble)
+        elif what in ("damaged", "unreadable"):
             self.action_quarantine()
         elif tab is not None and self.scene.find(goal_id) is not None:
             self.open_goal(goal_id, tab)

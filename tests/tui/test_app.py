@@ -354,6 +354,14 @@ async def test_how_changes_are_noticed_is_said_with_its_reason() -> None:
         await pilot.pause()
         assert "● polling" in screen_text(app)
         assert "The system's limit for" in screen_text(app)
+        stale.reason += "; raise it with: sysctl fs.inotify.max_user_instances=1024"
+        stale.tell(fixtures.told())
+        await pilot.pause()
+        rows = pane(app, "alerts").rows
+        rows.focus()
+        assert rows.select(rows.shown[0].key)
+        await pilot.press("enter")
+        assert stale.reason in notices(app)
 
 
 async def test_countdowns_run_without_the_feed_and_stand_still_unseen() -> None:

@@ -114,6 +114,24 @@ async def test_what_another_process_appends_is_told_with_its_event(root: Path) -
         assert snapshot.told.events[-1].event.event_type == "todo.added"
 
 
+async def test_after_a_sleep_it_catches_up_at_once_and_with_one_reading(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asleep = 0.0
+    monkeypatch.setattr("loopx_tui.feed._LOOK_SECONDS", 0.05)
+    monkeypatch.setattr("loopx_tui.feed._ahead", lambda: asleep)
+    async with feeding(root) as (_, screen):
+        await screen.until(is_live)
+        asleep = 7200.0
+        await screen.until(is_live)
+        Workspace.open(root).todos.add("alpha", AGENT, AddTodo(title="Third"))
+        await screen.until(lambda one: "Third" in titles(one))
+        before = len(screen.all)
+        asleep = 14400.0
+        await screen.until(is_live)
+        assert len(screen.all) == before + 1
+
+
 async def test_a_selected_goal_brings_its_events(root: Path) -> None:
     async with feeding(root) as (feed, screen):
         await screen.until(is_live)

@@ -174,6 +174,21 @@ def test_leases_put_what_ran_out_first_and_say_how_long_ago() -> None:
     assert line(leases.heading(one).figure) == "1 held 1 expired"
 
 
+def test_a_holder_who_is_silent_for_long_is_said_to_be_while_the_lease_lasts() -> None:
+    held = fixtures.lease(
+        "codex", epoch=1, version=2, left=timedelta(hours=5, minutes=5), scopes=("a/",)
+    )
+    for minutes, said in (
+        (19, "5h | a/"),
+        (20, "5h | not renewed for 20m, lease until 09-17 03:46 a/"),
+    ):
+        one = held.model_copy(update={"renewed_at": ago(minutes=minutes)})
+        state = fixtures.goal("tiny", todos=fixtures.by_id([fixtures.held(1, "Convert", one)]))
+        writes = pen()
+        assert texts(leases.rows(fixtures.view(state), writes)) == [f"T1 | codex | e1 v2 | {said}"]
+        assert writes.next_change == NOW + timedelta(minutes=1)
+
+
 def test_sources_are_stale_by_their_last_success_whatever_was_tried_since() -> None:
     one = fixtures.view(fixtures.dark_mode())
     assert texts(sources.rows(one, pen())) == [

@@ -18,7 +18,7 @@ from loopx_tui.presentation.cells import Cell, Row
 from loopx_tui.presentation.columns import Column
 from loopx_tui.presentation.glyphs import GLYPHS
 from loopx_tui.theme_files import available, choose, folders
-from loopx_tui.themes import ANSI_COLOURS, DEFAULT, Theme, suggested, to_textual
+from loopx_tui.themes import ANSI_COLOURS, DEFAULT, Theme, nearest_of_sixteen, suggested, to_textual
 from loopx_tui.widgets.rows import Rows
 
 SHIPPED = available(folders()[1:]).themes
@@ -99,6 +99,21 @@ def test_text_stays_readable_with_256_colours(name: str) -> None:
         for text, value in texts(theme).items()
         for ground in GROUNDS
         if contrast(reduced(value), reduced(theme.colours[ground])) < 4.5
+    }
+    assert poor == set()
+
+
+@pytest.mark.parametrize("in_colour", [True, False])
+@pytest.mark.parametrize("name", NAMES)
+def test_text_stays_readable_where_a_terminal_has_sixteen_colours(
+    name: str, in_colour: bool
+) -> None:
+    dress = to_textual(SHIPPED[name], in_colour=in_colour, sixteen=True).variables
+    poor = {
+        f"{text} on {ground}"
+        for text in texts(SHIPPED[name])
+        for ground in GROUNDS
+        if contrast(nearest_of_sixteen(dress[text]), nearest_of_sixteen(dress[ground])) < 4.5
     }
     assert poor == set()
 
