@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -184,7 +185,7 @@ class Feed:
                 act = self._agenda.next(now, None if left is None else now + left)
                 if not isinstance(act, Wait):
                     return act
-                self._ready.wait(min(_LOOK_SECONDS, act.seconds or _LOOK_SECONDS))
+                self._ready.wait(min(_LOOK_SECONDS, inf if act.seconds is None else act.seconds))
                 if abs(_ahead() - ahead) > _LOOK_SECONDS:
                     ahead = _ahead()
                     self._agenda.ask()
