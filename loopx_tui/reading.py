@@ -57,7 +57,7 @@ class Reader:
         if not self._deadlines:
             return None
         first = min(self._deadlines.values())
-        return max((first - self._clock.read().now).total_seconds(), 0.0) + 0.05
+        return max((first - self._clock.read().now).total_seconds() + 0.05, 0.0)
 
     def read(
         self, changed: Iterable[str], *, everything: bool, goal_id: str | None

@@ -307,10 +307,21 @@ def test_a_lease_runs_out_on_the_screen_at_its_second_without_any_file(root: Pat
     wait = reader.seconds_to_deadline()
     assert wait is not None and wait <= 15 * 60 + 1
     clock.advance(minutes=15, seconds=1)
-    assert reader.seconds_to_deadline() == pytest.approx(0.05)
+    assert reader.seconds_to_deadline() == 0.0
     told = read(reader, everything=False)
     assert told.view is not None
     assert told.view.goals[0].todos[0].display_status == "expired"
+
+
+async def test_a_lease_that_runs_out_is_told_though_nothing_changes_on_disk(root: Path) -> None:
+    def lease(snapshot: Snapshot) -> str:
+        return snapshot.told.view.goals[0].leases[0].status if snapshot.told.view else ""
+
+    claim = ClaimTodo(todo_id="T1", ttl_seconds=10)
+    Workspace.open(root).todos.claim("alpha", AGENT, claim)
+    async with feeding(root) as (_, screen):
+        await screen.until(lambda one: lease(one) == "active")
+        await screen.until(lambda one: lease(one) == "expired")
 
 
 def test_a_source_goes_stale_by_the_clock(root: Path) -> None:
