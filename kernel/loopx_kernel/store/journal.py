@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from loopx_kernel.errors import Damaged
-from loopx_kernel.store.disk import Signature, opened, signature
+from loopx_kernel.store.disk import Signature, is_at_rest, opened, signature
 from loopx_kernel.store.files import Files
 from loopx_kernel.store.line import (
     MAX_LINE,
@@ -155,8 +155,10 @@ class Journal(Value):
         return None
 
     def signature(self) -> Signature | None:
-        """What tells of a change of the file without reading it; every line changes it."""
-        return signature(self.path, files=self.files)
+        """What tells of a change of the file without reading it; ``None`` where nothing can, as in
+        the moment after a change."""
+        found = signature(self.path, files=self.files)
+        return found if found and is_at_rest(found) else None
 
     def flush(self) -> None:
         """All lines written so far are durable on return; raises ``Storage``."""

@@ -119,7 +119,7 @@ class Ledger(ABC):
                 self._keep_midway()
             if progress is not None:
                 progress(self.position.offset, size)
-        whole = limit is None and self.damage is None and signature is not None
+        whole = limit is None and self.damage is None
         self._level_with = (signature, self.position) if whole and signature else None
         if progress is not None:
             progress(size, size)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from loopx_kernel.domain.lease import ClaimTodo, ReleaseLease
 from loopx_kernel.domain.todo import AddTodo
-from loopx_kernel.store import disk
+from loopx_kernel.store import disk, journal
 from loopx_kernel.store.disk import is_at_rest
 from loopx_kernel.store.files import Files
 from loopx_kernel.workspace import Workspace, state_files
@@ -32,7 +32,8 @@ class Counting(Files):
 @pytest.fixture
 def at_rest(monkeypatch: pytest.MonkeyPatch) -> None:
     """Files that were written this very moment count as older ones."""
-    monkeypatch.setattr(state_files, "is_at_rest", lambda _: True)
+    for module in (state_files, journal):
+        monkeypatch.setattr(module, "is_at_rest", lambda _: True)
 
 
 @pytest.fixture
@@ -214,3 +215,14 @@ def test_what_changed_this_very_moment_is_looked_at_again(
 
 def test_a_file_that_is_not_there_tells_nothing(tmp_path: Path) -> None:
     assert disk.signature(tmp_path / "none", files=Files()) is None
+
+
+def test_a_journal_that_changed_this_very_moment_is_read_again(
+    reader: Workspace, files: Counting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for rests in (True, False):
+        monkeypatch.setattr(journal, "is_at_rest", lambda _, rests=rests: rests)
+        reader.view(GOAL)
+        files.opened.clear()
+        reader.view(GOAL)
+        assert (files.opened["events.jsonl"] == 0) == rests
