@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -10,17 +9,45 @@ from pathlib import Path
 from bench.place import BY, LOOPX, SCRIPTS
 from bench.results import Results
 from bench.terminal import Terminal, Usage, launch
+from bench.timing import ANSWERS, run
 
+HELD = ("--version", "1", "--epoch", "1")
+WHY = ("--reason", "measured")
 COMMANDS = (
     ("quota", "should-run", *BY),
+    ("quota", "status"),
     ("status",),
-    ("todo", "list"),
+    ("status", "--scope", "workspace"),
     ("board",),
+    ("todo", "list"),
+    ("todo", "show", "T1"),
+    ("todo", "add", "Measured", *BY),
+    ("todo", "claim", "T2", *BY),
+    ("todo", "renew", "T2", *HELD, *BY),
+    ("turn", "begin", *BY),
+    ("turn", "list"),
+    ("lease", "list"),
+    ("gate", "list"),
+    ("escalation", "list"),
+    ("source", "list"),
+    ("replan", "list"),
+    ("objective", "history"),
+    ("agent", "list"),
+    ("owner", "list"),
+    ("goal", "list"),
+    ("goal", "pause", *WHY),
+    ("goal", "resume", *WHY),
+    ("workspace", "list"),
+    ("completion",),
     ("report", "--period", "7d"),
+    ("replay", "--at", "5"),
     ("event", "list"),
     ("event", "verify"),
+    ("event", "verify", "--deep"),
+    ("state", "check"),
+    ("repair", "list"),
     ("doctor",),
-    ("completion",),
+    ("schema",),
 )
 DEMO_SECONDS = 60.0
 SPEED = "20"
@@ -38,14 +65,11 @@ def memory(root: Path, results: Results) -> None:
 
 def _peak(command: tuple[str | Path, ...], cwd: Path) -> float:
     """The largest resident size of a process in MB, as the system counted it at its end."""
-    told = subprocess.run(
-        (sys.executable, "-S", "-c", _COUNTER, *map(str, command)),
-        cwd=cwd,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return int(told.stdout) / 1024
+    told = run((sys.executable, "-S", "-c", _COUNTER, *map(str, command)), cwd)
+    kilobytes, status = map(int, told.split())
+    if status not in (1, *ANSWERS):
+        raise RuntimeError(f"{' '.join(map(str, command))}: exit {status}")
+    return kilobytes / 1024
 
 
 # A process inherits the peak of the one that started it, so a small one starts it.
@@ -56,7 +80,8 @@ _COUNTER = (
     "    null = os.open(os.devnull, os.O_RDWR)\n"
     "    for stream in (0, 1, 2): os.dup2(null, stream)\n"
     "    os.execv(sys.argv[1], sys.argv[1:])\n"
-    "print(os.wait4(child, 0)[2].ru_maxrss)\n"
+    "_, status, usage = os.wait4(child, 0)\n"
+    "print(usage.ru_maxrss, os.waitstatus_to_exitcode(status))\n"
 )
 
 

@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from loopx_kernel.cli.main import collect_seldom
 from loopx_kernel.errors import LoopxError
 
 from bench.commands import commands
@@ -62,6 +63,7 @@ def main() -> int:
     names = _asked() or list(CASES)
     results = Results()
     _compile()
+    collect_seldom()
     if {"reference", "screens"}.intersection(names):
         fetch()
     begun = time.monotonic()

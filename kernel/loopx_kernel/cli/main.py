@@ -76,8 +76,7 @@ click.version_option(__version__, prog_name="loopx", message="%(prog)s %(version
 
 def run() -> None:
     """The console script: runs the command of this process and exits with its status."""
-    # States are large and without cycles; looking for some again and again took a quarter.
-    gc.set_threshold(200_000, 20, 20)
+    collect_seldom()
     for stream in (sys.stdout, sys.stderr):
         # A terminal that cannot show a character gets its escape, not a failure.
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
@@ -87,6 +86,12 @@ def run() -> None:
     except BrokenPipeError:
         status = _quiet_pipe()
     sys.exit(status)
+
+
+def collect_seldom() -> None:
+    """Has Python look less often for values that hold each other: states are large and hold
+    none, and looking again and again took a quarter of a command."""
+    gc.set_threshold(200_000, 20, 20)
 
 
 def main(arguments: Sequence[str], clock: Clock | None = None) -> int:

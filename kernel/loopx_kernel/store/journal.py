@@ -221,7 +221,8 @@ class Journal(Value):
                 return read(more=True)
             try:
                 line = decode(raw, offset, path=self.path, number=last + 1)
-                self._check_place(line, last, head)
+                if line.seq != last + 1 or line.prev != head:
+                    self._check_place(line, last, head)
             except Damaged as damage:
                 return read(damage=damage)
             lines.append(line)
