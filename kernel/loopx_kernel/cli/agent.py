@@ -21,9 +21,10 @@ def command() -> None:
 @click.option("--note", default="", metavar="TEXT", help="What this worker is.")
 @click.pass_obj
 def add(session: Session, /, *, agent_id: str, note: str) -> None:
-    """Register a worker under an id."""
+    """Register a worker under an id; one that an agent registers is its own."""
     workspace = session.writing()
-    done = workspace.agents.add(agent_id, note, event_id=session.options.event_id)
+    parent = session.agent_id if session.agent_id != agent_id else None
+    done = workspace.agents.add(agent_id, note, parent=parent, event_id=session.options.event_id)
     agent = next(a for a in workspace.agents.list() if a.id == agent_id)
     session.done(workspace, done, f"{agent_id} is registered", agent=agent)
 
@@ -39,6 +40,7 @@ def list_all(session: Session) -> None:
         workspace.workspace_view(projection="agents").envelope,
         {"agents": agents},
         lambda printer: printer.table(
-            ("agent", "since", "note"), ((a.id, format_time(a.added_at), a.note) for a in agents)
+            ("agent", "since", "by", "note"),
+            ((a.id, format_time(a.added_at), a.parent or "", a.note) for a in agents),
         ),
     )

@@ -24,7 +24,7 @@ from loopx_kernel.domain.goal import Opened, check_rules
 from loopx_kernel.domain.owner import EnrollOwner, RevokeOwner
 from loopx_kernel.domain.record import Line, Name, Record
 from loopx_kernel.domain.roster_state import Agent, OpenedGoal, Replaced, WorkspaceState, same_name
-from loopx_kernel.errors import Conflict, LoopxError, UsageError
+from loopx_kernel.errors import Busy, Conflict, LoopxError, UsageError
 from loopx_kernel.text import check_line
 from loopx_kernel.value import Value
 
@@ -39,10 +39,11 @@ class CreateWorkspace(Value, kw_only=True):
 
 
 class AddAgent(Value, kw_only=True):
-    """Register a worker identity."""
+    """Register a worker identity; ``parent`` is the worker that starts it, if one does."""
 
     agent_id: str
     note: str = ""
+    parent: str | None = None
 
 
 class Created(Record):
@@ -53,6 +54,7 @@ class Created(Record):
 class AgentAdded(Record):
     agent_id: Name
     note: Line = ""
+    parent: Name | None = None
 
 
 def decide(
@@ -66,7 +68,11 @@ def decide(
         case EnrollOwner() | RevokeOwner():
             return owner.decide(state, command, context)
         case AddAgent():
-            payload = {"agent_id": command.agent_id, "note": command.note}
+            payload = {
+                "agent_id": command.agent_id,
+                "note": command.note,
+                "parent": command.parent,
+            }
             return Draft("agent.added", payload, command.agent_id)
 
 
@@ -96,6 +102,13 @@ def _check_agent(state: WorkspaceState, payload: AgentAdded, facts: Facts) -> No
         )
     if payload.note:
         check_line(payload.note, "note")
+    if payload.parent is not None and payload.parent not in state.agents:
+        raise UsageError(
+            "unknown_agent",
+            f"{payload.parent} is not a registered agent",
+            next=f"loopx agent add {payload.parent}",
+            agent_id=payload.parent,
+        )
     person = next((o for o in state.owners if same_name(o.name, payload.agent_id)), None)
     if person is not None:
         raise Conflict(
@@ -117,8 +130,23 @@ def _check_agent(state: WorkspaceState, payload: AgentAdded, facts: Facts) -> No
         )
 
 
+def refuse_children(state: WorkspaceState, parent: str, most: int) -> None:
+    """``limit`` where a worker started as many others as it may."""
+    children = [agent.id for agent in state.agents.values() if agent.parent == parent]
+    if len(children) >= most:
+        raise Busy(
+            "limit",
+            f"{parent} registered {len(children)} workers of its own; {most} is the limit "
+            "(spawn_policy.max_children)",
+            next="ask an owner to register it, or to raise the limit: loopx goal edit",
+            agent_id=parent,
+            children=children,
+            limit=most,
+        )
+
+
 def _evolve_agent(state: WorkspaceState, payload: AgentAdded, facts: Facts) -> WorkspaceState:
-    agent = Agent(id=payload.agent_id, note=payload.note, added_at=facts.at)
+    agent = Agent(id=payload.agent_id, note=payload.note, parent=payload.parent, added_at=facts.at)
     return state.model_copy(update={"agents": {**state.agents, agent.id: agent}})
 
 

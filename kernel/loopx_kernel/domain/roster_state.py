@@ -75,10 +75,11 @@ def _place(head: Head | None, noted_at: int, cuts: tuple[PlacedCut, ...]) -> int
 
 
 class Agent(Record):
-    """A registered worker identity."""
+    """A registered worker identity; ``parent`` is the worker that registered it, if one did."""
 
     id: Name
     note: Line = ""
+    parent: Name | None = None
     added_at: Time
 
 

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from loopx_kernel.domain.event import WORKSPACE_JOURNAL, Event, Level
-from loopx_kernel.errors import Denied, UsageError
+from loopx_kernel.errors import Damaged, Denied, UsageError
 from loopx_kernel.value import Value
 from loopx_kernel.views.envelope import Omission
 from loopx_kernel.workspace import proven
@@ -173,7 +173,8 @@ class Events:
             file_before = proven.signature(ledger.journal.path)
             ledger.refresh(self._core.progress)
             state = ledger.state
-            problems = [str(ledger.damage)] if ledger.damage else []
+            damage = ledger.damage or self._seen_before(goal_id)
+            problems = [str(damage)] if damage else []
             if not ledger.exists:
                 problems.append(f"{ledger.journal.path} is missing")
             alerts = tuple(
@@ -184,6 +185,13 @@ class Events:
             if not problems and not alerts:
                 proven.note(self._core, ledger, file_before)
             return Verification(goal_id, position.seq, position.head, tuple(problems), alerts)
+
+    def _seen_before(self, goal_id: str) -> Damaged | None:
+        """A line that was seen earlier and is gone, which line 1 and what follows cannot tell."""
+        try:
+            return self._ledger(goal_id).damage
+        except Damaged as damage:
+            return damage
 
     def verified(self, goal_id: str) -> tuple[Verification, datetime | None]:
         """The same, unless this user's kernel did it before, found all whole, and the journal's

@@ -42,10 +42,18 @@ def found(core: Core, replaces: Replaced | None = None) -> None:
             raise
 
 
-def require_unknown(core: Core) -> None:
-    """``owners_changed`` where this person knew a workspace there that is gone."""
-    known = core.pins.known_here()
+def require_never_begun(core: Core) -> None:
+    """For a workspace without a line: ``owners_changed`` where this person knew one there, which
+    is gone, ``rolled_back`` where its other files tell that there was one."""
+    try:
+        known = core.pins.known_here()
+    except LoopxError as error:
+        # A folder that may not be entered is not this user's home, and knows nothing.
+        if error.code != "permission":
+            raise
+        known = None
     if known is None:
+        _require_no_trace(core.layout)
         return
     who = ", ".join(sorted(known.owners.values()))
     raise Damaged(
@@ -55,6 +63,25 @@ def require_unknown(core: Core) -> None:
         root=known.root,
         workspace_id=known.workspace_id,
     )
+
+
+def _require_no_trace(layout: Layout) -> None:
+    journals = layout.runtime_folder.glob("*/events.jsonl")
+    own = layout.workspace_journal
+    trace = next((one for one in (layout.registry, *sorted(journals)) if _tells(one, own)), None)
+    if trace is None:
+        return
+    raise Damaged(
+        "rolled_back",
+        f"{own} is {'empty' if own.exists() else 'missing'}, but {trace} tells of a workspace",
+        next=f"bring it back from a backup, or begin anew in sight of everybody: {REPLACE}",
+        path=str(own),
+        kind="missing",
+    )
+
+
+def _tells(path: Path, own: Path) -> bool:
+    return path != own and path.is_file() and path.stat().st_size > 0
 
 
 def replace(core: Core) -> None:

@@ -84,7 +84,8 @@ class Workspace:
         read_only: bool = False,
         progress: Progress | None = None,
     ) -> Workspace:
-        """An existing workspace. Raises ``not_initialised``, ``journal_damaged``.
+        """An existing workspace. Raises ``not_initialised``, ``journal_damaged``; where its journal
+        is missing or empty and it was there before, ``owners_changed`` or ``rolled_back``.
 
         ``progress`` is called while journals are read, with how much was read of how much.
         """
@@ -92,6 +93,9 @@ class Workspace:
         core.house.refresh(progress)
         if not core.house.state.workspace_id:
             core.house.require_whole()
+            from loopx_kernel.workspace.founding import require_never_begun
+
+            require_never_begun(core)
             raise not_initialised(root)
         return cls(core)
 
@@ -99,17 +103,17 @@ class Workspace:
     def connect(cls, root: Path, *, clock: Clock | None = None) -> Workspace:
         """Makes ``.loopx`` where it is missing; changes not one byte of one that is there.
 
-        Raises ``owners_changed`` where this person knew one there, which is gone.
+        Raises ``owners_changed`` where this person knew one there, which is gone, and
+        ``rolled_back`` where only its journal is.
         """
         try:
             return cls.open(root, clock=clock)
         except UsageError as error:
             if error.code != "not_initialised":
                 raise
-        from loopx_kernel.workspace.founding import found, require_unknown
+        from loopx_kernel.workspace.founding import found
 
         core = Core(Layout(root.absolute()), clock or SystemClock())
-        require_unknown(core)
         found(core)
         return cls.open(root, clock=clock)
 
@@ -167,6 +171,7 @@ class Workspace:
                 next=f"name one with --goal, for example --goal {goals[0]}",
                 goals=list(goals),
             )
+        self._core.house.require_whole()
         raise UsageError(
             "not_initialised",
             "This workspace has no goal yet",
