@@ -35,7 +35,8 @@ class Level(StrEnum):
 class Verdict(Value):
     """A level with both digests (64 hex, or ``None`` where there is none) and what is wrong.
 
-    ``intact`` says that what was found fits its own digest.
+    ``intact`` says that what was found fits its own digest, ``step`` what to do where that is no
+    repair.
     """
 
     level: Level
@@ -43,6 +44,7 @@ class Verdict(Value):
     found_digest: str | None = None
     what: str = ""
     intact: bool = False
+    step: str = ""
 
 
 MISSING = Verdict(Level.MISSING)

@@ -78,7 +78,7 @@ def file_damage(name: str, verdict: Verdict, todo_id: str | None) -> Damage:
         reason=verdict.what or AHEAD,
         expected_digest=verdict.expected_digest or "",
         found_digest=verdict.found_digest or "",
-        command=f"loopx repair file {shlex.quote(name)}",
+        command=verdict.step or f"loopx repair file {shlex.quote(name)}",
         blocks_goal=todo_id is None,
         todo_id=todo_id,
     )

@@ -267,7 +267,9 @@ class Materials:
             try:
                 verdict = self._cached(piece)
             except LoopxError as error:
-                verdict = Verdict(Level.DAMAGED, what=error.message)
+                # What no repair can open, a person takes out of the way.
+                step = error.next if error.code in ("not_regular", "permission") else None
+                verdict = Verdict(Level.DAMAGED, what=error.message, step=step or "")
             if verdict.level in DAMAGED and self.pieces.is_settled(piece.path, state):
                 verdict = Verdict(Level.BEHIND)
             found.append((piece, verdict))

@@ -238,3 +238,19 @@ def repo_finding(place: Place) -> Finding:
     ws = place.again()
     found = health.look(ws, ws.workspace_view())
     return next(one for one in found if one.name == f"{GOAL}: repo")
+
+
+@pytest.mark.parametrize("name", ["registry", "owners", "spend", "lease"])
+def test_what_stands_in_the_place_of_a_file_is_moved_and_not_repaired(
+    place: Place, name: str
+) -> None:
+    path = place.lease("T3") if name == "lease" else getattr(place, name)
+    path.unlink()
+    path.mkdir()
+    (damage,) = place.again().view(GOAL).reads.damage
+    assert damage.path.endswith(path.name)
+    assert damage.command == "move what stands in its place"
+    path.rmdir()
+    place.again().handoff.bring_level(GOAL, CLAUDE)
+    assert place.again().view(GOAL).reads.damage == ()
+    assert path.is_file()
