@@ -12,15 +12,15 @@ if TYPE_CHECKING:
     from loopx_kernel.workspace.history import Past
     from loopx_kernel.workspace.keys import KeyChoice
     from loopx_kernel.workspace.orders import Done, Receipt
+    from loopx_kernel.workspace.pages import Edited
     from loopx_kernel.workspace.repairs import DamageRow
     from loopx_kernel.workspace.signing import Unsigned
-    from loopx_kernel.workspace.state_files import Edited
 
 _HOMES = {
     "Audit": "audit",
     "DamageRow": "repairs",
     "Done": "orders",
-    "Edited": "state_files",
+    "Edited": "pages",
     "Receipt": "orders",
     "EventPage": "events",
     "EventRow": "events",

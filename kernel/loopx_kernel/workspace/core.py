@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from loopx_kernel.store.locks import Held
     from loopx_kernel.store.records import Verdict
     from loopx_kernel.workspace.ledger import Progress
+    from loopx_kernel.workspace.pages import Looked
     from loopx_kernel.workspace.pins import Pins
-    from loopx_kernel.workspace.state_files import Looked
 
 Judged = tuple[Signature | None, Any, "Verdict"]
 

@@ -13,8 +13,9 @@ from loopx_kernel.errors import Conflict
 from loopx_kernel.text import check_line
 from loopx_kernel.workspace.core import Core
 from loopx_kernel.workspace.orders import Order, named
+from loopx_kernel.workspace.pages import Edited
 from loopx_kernel.workspace.signing import Unsigned, prepare
-from loopx_kernel.workspace.state_files import Edited, StateFile
+from loopx_kernel.workspace.state_files import StateFile
 
 
 class Drifts:

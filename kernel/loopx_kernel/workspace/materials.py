@@ -30,11 +30,12 @@ from loopx_kernel.workspace.ledger import Ledger
 from loopx_kernel.workspace.ledgers import GoalLedger
 from loopx_kernel.workspace.looking import look_where_it_matters
 from loopx_kernel.workspace.opening import trace_of
+from loopx_kernel.workspace.pages import Shown
 from loopx_kernel.workspace.piece import DAMAGED, Piece
 from loopx_kernel.workspace.pieces import Pieces
 from loopx_kernel.workspace.proofs import lost_copies
 from loopx_kernel.workspace.spending import first_spend, spends_since
-from loopx_kernel.workspace.state_files import Shown, StateFile
+from loopx_kernel.workspace.state_files import StateFile
 from loopx_kernel.workspace.swapped import basic_damage, damage_of, owners_fault
 
 if TYPE_CHECKING:
