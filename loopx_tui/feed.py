@@ -150,16 +150,19 @@ class Feed:
     def _follow(self) -> None:
         from loopx_tui.reading import Reader
 
-        reader = Reader(self._start, read_only=self._read_only)
+        def tell() -> None:
+            self._told = reader.told(self._goal_id)
+            self._directories = reader.directories()
+            self._say()
+
+        reader = Reader(self._start, read_only=self._read_only, meanwhile=tell)
         self._directories = reader.directories()
         steps: Iterator[bool] = iter(())
         loading = True
         while not isinstance(act := self._next(reader), Stop):
             begun, over = time.monotonic(), False
             if isinstance(act, Tell):
-                self._told = reader.told(self._goal_id)
-                self._directories = reader.directories()
-                self._say()
+                tell()
             else:
                 if isinstance(act, Begin):
                     goals, everything = act.wish

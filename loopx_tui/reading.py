@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -22,16 +23,28 @@ EVENTS_SHOWN = 500
 # A lease of another host is held this much longer than it says; see the kernel's grace.
 _GRACE = timedelta(seconds=60)
 _FOLDER = ".loopx"
+_LONG_SECONDS, _PART_SECONDS = 0.5, 0.25
+"""After what time it is told how much of a goal was read, and how often from then on."""
 
 
 class Reader:
     """One workspace as the screen sees it. For one thread.
 
-    ``start`` is where it is looked for; where there is none it is waited for.
+    ``start`` is where it is looked for; where there is none it is waited for. ``meanwhile`` is
+    called when more of a goal was read whose first reading takes long.
     """
 
-    def __init__(self, start: Path, *, read_only: bool, clock: Clock | None = None) -> None:
+    def __init__(
+        self,
+        start: Path,
+        *,
+        read_only: bool,
+        clock: Clock | None = None,
+        meanwhile: Callable[[], object] = lambda: None,
+    ) -> None:
         self._start = self._root = start
+        self._meanwhile = meanwhile
+        self._loading, self._say_at = "", 0.0
         self._read_only = read_only
         self._clock = clock or SystemClock()
         self._workspace: Workspace | None = None
@@ -103,7 +116,9 @@ class Reader:
         if self._workspace is not None and folder_id == self._folder_id:
             return self._workspace, False
         self._forget()
-        self._workspace = Workspace.open(root, clock=self._clock, read_only=self._read_only)
+        self._workspace = Workspace.open(
+            root, clock=self._clock, read_only=self._read_only, progress=self._progress
+        )
         self._workspace.owners.pins.see()
         self._folder_id, self._root = folder_id, root
         return self._workspace, True
@@ -149,6 +164,8 @@ class Reader:
 
     def _read_goal(self, workspace: Workspace, name: str) -> None:
         self._deadlines.pop(name, None)
+        self._loading = name if not isinstance(self._goals.get(name), GoalView) else ""
+        self._say_at = time.monotonic() + _LONG_SECONDS
         try:
             view = workspace.view(name)
         except LoopxError as error:
@@ -163,13 +180,25 @@ class Reader:
             deadline = next_deadline(view, self._clock.read().now)
             if deadline is not None:
                 self._deadlines[name] = deadline
+        finally:
+            self._loading = ""
+
+    def _progress(self, done: int, whole: int) -> None:
+        """Told by the ledger: so many bytes of a journal were read."""
+        if not self._loading or done >= whole or time.monotonic() < self._say_at:
+            return
+        self._say_at = time.monotonic() + _PART_SECONDS
+        part = Unread(self._loading, NOT_LOADED, strings.LOADED.format(part=done / whole), None)
+        if part != self._goals.get(self._loading):
+            self._goals[self._loading] = part
+            self._meanwhile()
 
     def _tell(self, workspace: Workspace, goal_id: str | None) -> Told:
         now = self._clock.read().now
         ids = workspace.goal_ids
         view = self._view(workspace, ids, now)
         chosen = goal_id if goal_id in ids else None
-        chosen = chosen or next((goal.goal_id for goal in view.goals), None)
+        chosen = chosen or next((goal.goal_id for goal in view.goals), next(iter(ids), None))
         seen = _fingerprint(view)
         observed = self._told.observed if seen == self._seen else now
         self._seen = seen
@@ -250,4 +279,4 @@ def _fingerprint(view: WorkspaceView) -> object:
 
 
 def _not_loaded(goal_id: str) -> Unread:
-    return Unread(goal_id, NOT_LOADED, "", None)
+    return Unread(goal_id, NOT_LOADED, strings.NOT_LOADED, None)

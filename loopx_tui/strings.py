@@ -21,6 +21,8 @@ ALERTS: Final = "Alerts"
 OWNERS: Final = "Owners"
 
 # What would be in an empty pane, and how it comes
+NOT_LOADED: Final = "loading"
+LOADED: Final = "loading {part:.0%}"
 LOADING: Final = "Reading the ledger …"
 NO_OWNERS: Final = "nobody. The first one is made by `loopx connect`"
 NO_GOALS: Final = "No goals yet. Open one with `loopx start-goal --guided`"

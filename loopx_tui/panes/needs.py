@@ -5,6 +5,7 @@ from __future__ import annotations
 from loopx_tui import strings
 from loopx_tui.panes.pane import Pane, Picture
 from loopx_tui.presentation import needs
+from loopx_tui.presentation.goals import is_loading
 from loopx_tui.presentation.heading import Heading
 from loopx_tui.presentation.pen import Pen
 from loopx_tui.presentation.scene import Scene
@@ -23,4 +24,5 @@ class NeedsPane(Pane):
     def picture(self, scene: Scene, pen: Pen) -> Picture:
         if scene.view is None:
             return Picture(Heading(self.TITLE), (), strings.LOADING)
-        return Picture(needs.heading(scene.view, pen), needs.rows(scene.view, pen))
+        empty = strings.LOADING if is_loading(scene.view) else ""
+        return Picture(needs.heading(scene.view, pen), needs.rows(scene.view, pen), empty)

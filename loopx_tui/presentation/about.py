@@ -6,7 +6,7 @@ from loopx_kernel.text import safe
 
 from loopx_tui import strings, strings_goal
 from loopx_tui.presentation.cells import Cell
-from loopx_tui.presentation.goals import answer_cell
+from loopx_tui.presentation.goals import NOT_LOADED, answer_cell
 from loopx_tui.presentation.pen import Pen
 from loopx_tui.presentation.scene import Scene
 
@@ -16,7 +16,8 @@ def about(scene: Scene, pen: Pen, part: float | None) -> list[Cell]:
     goal = scene.goal
     if goal is None:
         why = scene.unread.message if scene.unread else strings.LOADING
-        return [Cell(safe(f" {scene.goal_id}  {why}"), "alert" if scene.unread else "text-dim")]
+        lost = scene.unread is not None and scene.unread.reason != NOT_LOADED
+        return [Cell(safe(f" {scene.goal_id}  {why}"), "alert" if lost else "text-dim")]
     cells = [Cell(" "), answer_cell(goal.display_answer, pen), Cell(f"  {safe(goal.goal_id)}  ")]
     if part is not None:
         cells.append(Cell(strings_goal.READING.format(part=part) + "  ", "wait"))

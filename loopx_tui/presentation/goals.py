@@ -48,6 +48,11 @@ def rows(view: WorkspaceView, pen: Pen) -> list[Row]:
     ]
 
 
+def is_loading(view: WorkspaceView) -> bool:
+    """Whether a goal was not read yet, so that nothing is said of the whole."""
+    return any(item.reason == NOT_LOADED for item in view.unread)
+
+
 def names(views: Sequence[GoalView]) -> dict[str, str]:
     """Goal ids to their display names, safe to show."""
     return {view.goal_id: safe(view.display_name) for view in views}
@@ -62,7 +67,7 @@ def _row(view: GoalView, pen: Pen) -> Row:
 
 def _unread(item: Unread, pen: Pen) -> Row:
     if item.reason == NOT_LOADED:
-        cells = (Cell(safe(item.goal_id), "text-dim"), Cell(), Cell("loading", "text-dim"))
+        cells = (Cell(safe(item.goal_id), "text-dim"), Cell(), Cell(safe(item.message), "text-dim"))
     else:
         word = Cell(f"{pen.glyph('alert')} unread", "alert")
         cells = (Cell(safe(item.goal_id)), Cell(), word)

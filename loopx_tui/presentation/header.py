@@ -107,13 +107,14 @@ def _ledger_facts(view: WorkspaceView, goal: GoalView | None, pen: Pen) -> list[
     # The header is there before anything was read, and needs neither then.
     from loopx_tui.presentation import alerts as alert_rows
     from loopx_tui.presentation import needs
+    from loopx_tui.presentation.goals import is_loading
 
     waiting, alerts = needs.count(view), alert_rows.count(view)
     facts = []
     if waiting:
         text = strings.NEED_YOU[waiting == 1].format(count=waiting)
         facts.append(_Fact(Cell(f"{pen.glyph('need')} {text}", "ask"), 10))
-    else:
+    elif not is_loading(view):
         facts.append(_Fact(Cell(strings.NOTHING_NEEDED, "text-dim"), 6))
     if alerts:
         text = strings.ALERT_COUNT[alerts == 1].format(count=alerts)

@@ -27,7 +27,7 @@ from loopx_tui.presentation.alerts import LATE
 from loopx_tui.presentation.cells import Cell
 from loopx_tui.presentation.details import detail
 from loopx_tui.presentation.facts import Subject
-from loopx_tui.presentation.goals import NOT_LOADED
+from loopx_tui.presentation.goals import is_loading
 from loopx_tui.presentation.header import Bar, Place, header
 from loopx_tui.presentation.needs import count
 from loopx_tui.presentation.pen import Pen
@@ -144,8 +144,7 @@ class MainScreen(ArrivingScreen):
     def settled(self) -> bool:
         """Whether something was read, no goal is still loading, and watching has begun."""
         view = self.scene.view
-        loading = view is not None and any(item.reason == NOT_LOADED for item in view.unread)
-        return self._mode != "start" and not loading
+        return self._mode != "start" and not (view is not None and is_loading(view))
 
     def keys_changed(self) -> None:
         if self.told is not None:

@@ -260,6 +260,29 @@ def test_while_goals_load_the_rest_counts_as_not_covered(root: Path) -> None:
     assert last.view.envelope.coverage.complete
 
 
+def test_a_long_first_reading_says_how_much_of_it_is_done_and_a_later_one_does_not(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "_LONG_SECONDS", 0.0)
+    monkeypatch.setattr(reading, "_PART_SECONDS", 0.0)
+    monkeypatch.setattr("loopx_kernel.store.journal.BATCH", 1)
+    for title in ("Third", "Fourth"):
+        Workspace.open(root).todos.add("alpha", AGENT, AddTodo(title=title))
+    parts: list[Told] = []
+    reader = Reader(root, read_only=True, meanwhile=lambda: parts.append(reader.told("alpha")))
+    whole = read(reader, "alpha")
+    views = [part.view for part in parts if part.view is not None]
+    first = [one.message for view in views for one in view.unread if one.goal_id == "alpha"]
+    shares = [int(one.removeprefix("loading ").removesuffix("%")) for one in first if "%" in one]
+    assert shares == sorted(shares) and 0 < shares[0] < shares[-1] < 100
+    assert not any(view.envelope.coverage.complete for view in views)
+    assert whole.view is not None and whole.view.envelope.coverage.complete
+    parts.clear()
+    Workspace.open(root).todos.add("alpha", AGENT, AddTodo(title="Fifth"))
+    read(reader, "alpha")
+    assert parts == []
+
+
 def test_the_goal_opened_first_is_read_and_shown_first(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from loopx_kernel.domain.needs_you import Damage, LostCopy, Reads
 from loopx_kernel.domain.records import Gate
-from loopx_kernel.views.workspace import Unread
+from loopx_kernel.views.workspace import Unread, WorkspaceView
 
 from loopx_tui.presentation import (
     alerts,
@@ -131,10 +131,11 @@ def test_goals_say_their_answer_as_glyph_and_word_and_what_waits() -> None:
 
 
 def test_a_goal_that_still_loads_is_neither_covered_nor_an_alarm() -> None:
-    space = fixtures.workspace([], [Unread("slow", goals.NOT_LOADED, "", None)])
-    assert texts(goals.rows(space, pen())) == ["slow | loading"]
+    space = fixtures.workspace([], [Unread("slow", goals.NOT_LOADED, "loading 34%", None)])
+    assert texts(goals.rows(space, pen())) == ["slow | loading 34%"]
     assert needs.count(space) == 0
     assert line(goals.heading(space).figure) == "0/1"
+    assert "needs you" not in head(120, space) and "0/1 goal" in head(120, space)
 
 
 def test_needs_you_is_everything_over_all_goals_with_the_exact_question() -> None:
@@ -331,12 +332,12 @@ def test_a_goal_that_cannot_be_read_is_an_alert_in_the_header_too() -> None:
 # Header and footer
 
 
-def head(width: int, told: object = None, **place: bool) -> str:
-    space = fixtures.workspace(fixtures.goals())
+def head(width: int, space: WorkspaceView | None = None, **place: bool) -> str:
+    space = space or fixtures.workspace(fixtures.goals())
     bar: Bar = header(
         Place("~/mall-frontend", "huang@host", **place),
         space,
-        space.goals[0],
+        next(iter(space.goals), None),
         mode="live",
         observed=NOW,
         pen=pen(),
