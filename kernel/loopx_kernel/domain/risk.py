@@ -61,7 +61,9 @@ def _is_allowed(state: GoalState, gate: Gate, since: datetime, at: datetime) -> 
     """Whether the gate gives leave for the work: it stands, or was used since that began."""
     if gate.status == "used":
         return gate.used_at is not None and gate.used_at >= since
-    return state.gate_status(gate, at) == "approved"
+    from loopx_kernel.domain.permission import weaker
+
+    return state.gate_status(gate, at) == "approved" and not weaker(state, gate)
 
 
 def _paths(

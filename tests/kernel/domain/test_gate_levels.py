@@ -12,6 +12,7 @@ from loopx_kernel.domain.gate import DecideGate, RequestGate, UseGate
 from loopx_kernel.domain.levels import LEVELS, reaches
 from loopx_kernel.domain.patched_rules import PatchRules
 from loopx_kernel.domain.permission import Action, permission
+from loopx_kernel.domain.risk import risks
 from loopx_kernel.domain.rules import GateRule, parse_gate_rule
 from loopx_kernel.errors import Conflict, Denied, UsageError
 
@@ -107,7 +108,7 @@ def test_a_level_asked_for_later_takes_an_earlier_approval_away() -> None:
     book.do(ASK)
     book.do(YES, OWNER)
     assert permission(book.state, PUSH, NOW).allowed
-    stricter = (parse_gate_rule("publish level:presence"),)
+    stricter = (parse_gate_rule("publish:git push* level:presence"),)
     rules = book.state.the_rules.model_copy(update={"gates": stricter})
     book.do(PatchRules(rules=rules, reason="safer"), OWNER)
 
@@ -115,6 +116,8 @@ def test_a_level_asked_for_later_takes_an_earlier_approval_away() -> None:
     assert (found.allowed, found.gate and found.gate.id) == (False, "G1")
     assert "level presence" in found.reason
     refused(book, USE, Denied, "gate_required")
+    (found_risk,) = risks(book.state, NOW, NOW, commands=[PUSH.command])
+    assert found_risk == ("publish:git push* level:presence", f"publish: {PUSH.command}")
     used = line(book.state, "gate.used", {"gate_id": "G1", "digest": PUSH.digest})
     book.take(used)
     assert book.state.gate("G1").status == "approved"
