@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import termios
 from argparse import ArgumentParser, Namespace
 from contextlib import suppress
 from pathlib import Path
@@ -11,6 +12,7 @@ from pathlib import Path
 from loopx_tui import strings
 
 _DONE, _USAGE = 0, 2
+_USUAL_SIZE = 24, 80
 _SIZELESS = ("dumb", "unknown")
 
 
@@ -34,6 +36,7 @@ def show(path: Path, asked: Namespace, *, demo: bool = False) -> int:
     if os.environ.get("TERM", "").lower() in _SIZELESS:
         # rich takes such a terminal for one of 80x25, and Textual lays out for both sizes in turn.
         os.environ["TERM"] = "vt100"
+    _give_size()
     from loopx_tui.app import LoopxApp, Options
 
     app = LoopxApp(
@@ -72,6 +75,18 @@ def _become(path: str, asked: Namespace) -> None:
     program = [sys.executable, "-P", "-m", "loopx_tui.main"]
     rest = [*words, *options] if path == "demo" else [*options, *words]
     os.execv(sys.executable, [*program, *rest])
+
+
+def _give_size() -> None:
+    """A terminal that says it has no cells gets the usual ones, until it knows its own.
+
+    Textual and rich would each take it for one of another size, and lay out for both in turn.
+    """
+    assert sys.__stderr__ is not None
+    terminal = sys.__stderr__.fileno()
+    with suppress(OSError, termios.error):
+        if not all(termios.tcgetwinsize(terminal)):
+            termios.tcsetwinsize(terminal, _USUAL_SIZE)
 
 
 def _has_terminal() -> bool:

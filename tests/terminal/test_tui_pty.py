@@ -330,6 +330,18 @@ def test_a_read_only_file_system_can_be_watched_and_says_why_nothing_is_decided(
         subprocess.run(["umount", str(place.root)], check=True)
 
 
+@pytest.mark.parametrize("size", ["rows 0 cols 0", "rows 0 cols 80", "rows 1 cols 1"])
+def test_it_starts_without_a_size_and_is_whole_once_there_is_one(place: Place, size: str) -> None:
+    before = ("sh", "-c", f'stty {size}; exec "$@"', "sh")
+    with on_a_pty(place, before=before) as screen:
+        if size != "rows 1 cols 1":
+            screen.sees("Publish one", "q quit")
+        screen.child.setwinsize(36, 120)
+        screen.sees(QUESTION, "Changes and events")
+        screen.child.send("q")
+        assert b"Traceback" not in screen.rest()
+
+
 def test_a_terminal_that_says_it_has_no_size_is_survived(place: Place) -> None:
     with on_a_pty(place) as screen:
         screen.sees(QUESTION)
