@@ -366,3 +366,13 @@ def test_the_list_for_people(home: Path) -> None:
     assert "no progress" in shown
     assert "go on, by huang: seen" in shown
     assert "escalation.answered  huang  E1" in loopx("event", "list", "--about", "E1").out
+
+
+def test_a_rule_about_a_folder_that_is_not_there_stops_nobody() -> None:
+    subprocess.run(["git", "init", "-q", "."], check=True)
+    start(None, "shop", "--gate", "write@infra/**", "--gate", "delete@data/**")
+    ok("todo", "add", "Work", *AGENT)
+    begun = begin().json["turn_id"]
+    Path("notes.md").write_text("what was found", "utf-8")
+    done = settle(begun, "done", "--evidence", "notes.md", "--handoff", "h")
+    assert (done["outcome"], escalations()) == ("done", [])

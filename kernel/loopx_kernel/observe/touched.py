@@ -40,7 +40,8 @@ def touched(
         # What is to be ignored in all of the repo is for git to say.
         named = [scope for scope in named if split_glob(scope)[0]]
     if named:
-        paths.update(walk(repo, named, look))
+        # A scope that is not there may never have been: only git tells of what went.
+        paths.update(path for path in walk(repo, named, look) if _changed_at(place_of(repo, path)))
     moved = _Moved(repo, start)
     written: list[str] = []
     gone: list[str] = []

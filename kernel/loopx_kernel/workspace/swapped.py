@@ -47,7 +47,7 @@ def _links(core: Core, ledger: Ledger) -> tuple[Damage, ...]:
         Damage(
             core.shown(folder),
             "a link stands in the place of this folder; nothing is written through it",
-            command=f"rm {shlex.quote(core.shown(folder))} (it is only a link); loopx repair list",
+            command=f"rm {shlex.quote(str(folder))} (it is only a link)",
         )
         for folder in dict.fromkeys(folders)
         if folder.is_symlink()

@@ -119,3 +119,22 @@ def test_what_lies_beside_a_new_file_is_not(place: Path) -> None:
     (place / "src/gone.css").touch()
     (place / "src/gone.css").unlink()
     assert touched(place, since) == (("docs/new.md",), ())
+
+
+@pytest.mark.parametrize("scope", ["never/**", "never", "never/deep/*.tf", "src/never.css"])
+def test_a_place_that_somebody_asks_for_and_that_never_was_did_not_go(
+    place: Path, scope: str
+) -> None:
+    since = moment(place)
+    write(place, "new.md")
+    write(place, "src/new.css")
+    assert touched(place, since, named=[scope]) == (("new.md", "src/new.css"), ())
+
+
+def test_what_git_knows_of_such_a_place_did(place: Path) -> None:
+    write(place, "infra/x.tf")
+    commit(place)
+    since = moment(place)
+    (place / "infra" / "x.tf").unlink()
+    (place / "infra").rmdir()
+    assert touched(place, since, named=["infra/**"]) == ((), ("infra/x.tf",))
