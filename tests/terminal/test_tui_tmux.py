@@ -300,6 +300,8 @@ def test_it_starts_at_any_size_and_q_ends_it(place: Place, size: tuple[int, int]
         {"NO_COLOR": "1"},
         {"LC_ALL": "C", "LANG": "C"},
         {"TERM": ""},
+        {"TZ": "bogus"},
+        {"TZ": "Asia/Kathmandu"},
     ],
     ids=lambda environ: "-".join(environ) + "-" + next(iter(environ.values())),
 )
