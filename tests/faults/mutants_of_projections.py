@@ -8,13 +8,14 @@ from typing import Any
 import pytest
 from loopx_kernel.domain import freshness, source
 from loopx_kernel.store import index_table
+from loopx_kernel.store.journal import Journal
 from loopx_kernel.views import envelope
-from loopx_kernel.workspace import beside, materials
+from loopx_kernel.workspace import beside, materials, state_files
 
 from tests.faults.mutants import Mutant, made
 from tests.kernel.domain import test_freshness
 from tests.kernel.store import test_index
-from tests.kernel.workspace import test_beside
+from tests.kernel.workspace import test_beside, test_read_on
 from tests.kernel.workspace.build import GOAL, Place, open_goal
 
 Patch = pytest.MonkeyPatch
@@ -86,7 +87,31 @@ def _a_lease_given_back(place: Place, *_: Any) -> None:
     test_beside.test_a_line_more_and_it_is_read_anew(place, test_beside._released)
 
 
+def _any_journal_was_read(patch: Patch) -> None:
+    patch.setattr(Journal, "signature", lambda _: (1, 1, 1, 1))
+
+
+def _a_line_more(place: Place, *_: Any) -> None:
+    looking = place.again()
+    before = looking.view(GOAL)
+    test_read_on._append(place)
+    assert looking.view(GOAL).seq == before.seq + 1
+
+
+def _any_page_was_seen(patch: Patch) -> None:
+    patch.setattr(state_files, "signature", lambda *_, **__: (1, 1, 1, 1))
+
+
+def _a_tick_by_hand(place: Place, *_: Any) -> None:
+    looking = place.again()
+    assert not looking.view(GOAL).reads.drift
+    test_read_on._ticked(place)
+    assert looking.view(GOAL).reads.drift
+
+
 MUTANTS_OF_PROJECTIONS = [
+    Mutant("a journal is not read on by who read it once", _any_journal_was_read, _a_line_more),
+    Mutant("a todo list is not looked at twice", _any_page_was_seen, _a_tick_by_hand),
     Mutant(
         "a time that has not come proves freshness",
         _a_future_that_counts,

@@ -278,12 +278,11 @@ class Workspace:
         """The directories in which a change of the ledger shows, also those of state files
         elsewhere, of the goals that were read so far. Reads nothing."""
         with self._core.lock:
-            folders = {self._core.layout.folder}
-            for goal_id in self._core.house.state.goals:
-                if self._core.has_read(goal_id):
-                    state = self._core.goal(goal_id).state
-                    folders |= {self._core.state_file(state).parent} if state.rules else set()
-            return folders
+            own = self._core.layout.folder
+            read = filter(self._core.has_read, self._core.house.state.goals)
+            states = (self._core.goal(goal_id).state for goal_id in read)
+            places = [self._core.state_file(state).parent for state in states if state.rules]
+            return {own, *(place for place in places if not place.is_relative_to(own))}
 
     def _view(
         self,

@@ -226,3 +226,13 @@ def test_a_journal_that_changed_this_very_moment_is_read_again(
         files.opened.clear()
         reader.view(GOAL)
         assert (files.opened["events.jsonl"] == 0) == rests
+
+
+def test_state_files_elsewhere_are_watched_once_their_goals_were_read(place: Place) -> None:
+    open_goal(place, "shop", state_file=".loopx/goals/shop/ACTIVE_GOAL_STATE.md")
+    ws = place.again()
+    own = place.root / ".loopx"
+    assert ws.watch_directories() == {own}
+    ws.view(GOAL)
+    ws.view("shop")
+    assert ws.watch_directories() == {own, place.state_file.parent}
