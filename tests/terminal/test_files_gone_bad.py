@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from loopx_kernel.domain.todo import AddTodo
 
 from loopx_tui import strings
 from loopx_tui.commands import COMMANDS
 from tests.terminal.ptys import QUESTION, on_a_pty, open_passphrase
 from tests.terminal.stage import Place
-from tests.tui.gates import COMMAND, GOAL, PASSPHRASE, House, build
+from tests.tui.gates import AGENT, COMMAND, GOAL, PASSPHRASE, House, build
 
 pytestmark = pytest.mark.terminal
 
@@ -106,3 +109,49 @@ def test_an_unreadable_registry_is_one_alert_and_no_key_saves_over_it(
         screen.sees(QUESTION, "1 needs you", "live")
         screen.sees_no("1 alert")
         assert screen.child.isalive()
+
+
+PAGE = 4096
+LITTLE = 600
+"""Bytes; a signed decision takes more."""
+
+
+def fill(folder: Path) -> Path:
+    """Takes every page that is left, and those of notes that a writer would give up."""
+    for note in folder.rglob("lock.holder.json"):
+        note.unlink()
+    filler = folder / "filler"
+    with filler.open("wb", buffering=0) as file, suppress(OSError):
+        while file.write(b"x" * PAGE):
+            pass
+    return filler
+
+
+@pytest.mark.root(mount=True)
+def test_a_full_disk_takes_no_half_approval_and_once_there_is_room_one_whole(place: Place) -> None:
+    folder, aside = place.root / ".loopx", place.folder / "aside"
+    folder.rename(aside)
+    folder.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=512k", "loopx", str(folder)], check=True)
+    try:
+        shutil.copytree(aside, folder, dirs_exist_ok=True)
+        while PAGE - len(place.journal) % PAGE > LITTLE:
+            place.house.open().todos.add(GOAL, AGENT, AddTodo(title="Convert components"))
+        with on_a_pty(place) as screen:
+            open_passphrase(screen)
+            before, filler = place.journal, fill(folder)
+            screen.child.send(f"{PASSPHRASE}\r")
+            screen.sees("Not recorded", "no space")
+            assert place.journal == before
+            filler.unlink()
+            screen.sees_no(strings.READ_ON)
+            screen.sees_no(strings.KEYS_WAIT)
+            screen.child.send("A")
+            screen.sees("Sign: passphrase of your key")
+            screen.quiet()
+            screen.child.send(f"{PASSPHRASE}\r")
+            screen.sees("approved, recorded as #")
+        assert place.journal.count(b'"event_type":"gate.approved"') == 1
+        place.must("event", "verify")
+    finally:
+        subprocess.run(["umount", "-l", str(folder)], check=True)
