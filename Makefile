@@ -50,9 +50,10 @@ fuzz: $(READY) ## Feed the parsers of keys and signatures (ARGS: owners -max_tot
 	@$(INSTALL) --group fuzz
 	@$(BIN)/python -m tests.fuzz_trust $(or $(ARGS),signature -max_total_time=60)
 
-shots: $(READY) ## Make the pictures in screenshots/ from the demo
+shots: $(READY) ## Make the pictures and the recording in screenshots/ from the demo
 	@echo 'shots: making the pictures in screenshots/'
 	@$(BIN)/python -m loopx_tui.demo.shots screenshots
+	@$(BIN)/python -m tests.terminal.recording screenshots
 
 schemas: $(READY) ## Make the JSON Schemas in kernel/schemas from the models
 	@echo 'schemas: writing kernel/schemas'

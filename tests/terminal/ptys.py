@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import pexpect
 import pyte
@@ -17,6 +18,7 @@ from loopx_tui import strings
 from tests.patience import PATIENCE
 from tests.terminal.stage import TUI, Place, wait
 
+S = TypeVar("S", bound="Screen")
 QUESTION = "Publish one point zero?"
 SIZE = (120, 36)
 
@@ -88,8 +90,11 @@ def on_a_pty(
 
 @contextmanager
 def running(
-    words: Sequence[str], environ: Mapping[str, str], size: tuple[int, int] = SIZE
-) -> Iterator[Screen]:
+    words: Sequence[str],
+    environ: Mapping[str, str],
+    size: tuple[int, int] = SIZE,
+    make: type[S] = Screen,  # type: ignore[assignment]
+) -> Iterator[S]:
     """A program on a terminal of its own, ended afterwards in any case."""
     child = pexpect.spawn(
         words[0],
@@ -99,7 +104,7 @@ def running(
         timeout=PATIENCE,
     )
     try:
-        yield Screen(child, seen=pyte.Screen(*size))
+        yield make(child, seen=pyte.Screen(*size))
     finally:
         end(child)
 
