@@ -56,16 +56,16 @@ def plot(
 ) -> list[list[Cell]]:
     """The burn over the window with its axes and the even pace, then the figures in words."""
     usage, burn = view.contract.quota, view.burn
-    figures = list(_figures(view, pen, width))
+    every = figures = list(_figures(view, pen, width))
     part = timedelta(seconds=burn.bucket_seconds)
     pace = usage.allowed / len(burn.buckets) if burn.buckets else None
     bars = Bars(burn.buckets, part, usage.window_end, pace, words.THEN if past else words.NOW)
     if height < len(figures) + 2 + SMALLEST[1]:
         # The plot is what a person cannot read in the list.
-        figures = [cells for cells in figures if cells[0].text.startswith("rate")]
+        figures = [cells for cells in every if cells[0].text.startswith("rate")]
     lines = chart(bars, pen, width, min(height - len(figures) - 1, _TALLEST))
     if not lines:
-        return figures
+        return every[:height]
     per = words.SLOTS_PER.format(width=_every(fitted(bars, width).width))
     sign = "." if pen.ascii_only else "┄"
     legend = [Cell(per, "plot"), Cell(f"   {sign * 2} {words.EVEN_PACE}", "text-dim")]

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from textual.content import Content
 
 from loopx_tui.commands import Command, Scope, Situation, commands_for
-from loopx_tui.screens.palette import KEYS_WIDTH, TITLE_WIDTH, ActionList
+from loopx_tui.screens.palette import KEYS_WIDTH, TITLE_WIDTH, ActionList, entry
 
 
 class HelpScreen(ActionList):
@@ -23,8 +23,8 @@ class HelpScreen(ActionList):
         listed = [one for one in commands_for(*scopes) if one.keys and one.id != "help"]
         super().__init__("Keys", listed, situation, keys)
 
-    def describe(self, command: Command) -> Content:
-        return _row(self.keys_of(command), command.title, command, self.reason_of(command))
+    def describe(self, command: Command, width: int) -> Content:
+        return _row(self.keys_of(command), command.title, command, self.reason_of(command), width)
 
 
 class PageHelp(ActionList):
@@ -46,14 +46,14 @@ class PageHelp(ActionList):
     def reason_of(self, command: Command) -> str:
         return self._why(command)
 
-    def describe(self, command: Command) -> Content:
+    def describe(self, command: Command, width: int) -> Content:
         title = self._titles[command]
-        return _row(self.keys_of(command), title, command, self.reason_of(command))
+        return _row(self.keys_of(command), title, command, self.reason_of(command), width)
 
 
-def _row(keys: str, title: str, command: Command, reason: str) -> Content:
-    return Content.assemble(
+def _row(keys: str, title: str, command: Command, reason: str, width: int) -> Content:
+    lead = [
         (f"{keys:<{KEYS_WIDTH}}", "$accent"),
         (f"{title:<{TITLE_WIDTH}}", "$text-dim" if reason else ""),
-        Content(f"{command.help} {reason}".rstrip()),
-    )
+    ]
+    return entry(lead, f"{command.help} {reason}".rstrip(), width)

@@ -21,6 +21,7 @@ from loopx_tui.commands import bindings_for
 from loopx_tui.flags import Flag
 from loopx_tui.kept import Kept
 from loopx_tui.panes.board import Board
+from loopx_tui.panes.fitted import Fitted
 from loopx_tui.panes.pane import Pane
 from loopx_tui.panes.welcome import Welcome
 from loopx_tui.presentation.alerts import LATE
@@ -73,7 +74,7 @@ class MainScreen(ArrivingScreen):
         self._observed: datetime | None = None
         self._keep = keep
         self.welcome = Welcome(id="missing")
-        self._brief_text = Static(id="brief-text")
+        self._brief_text = Fitted(self._make_brief, id="brief-text")
         self._brief = VerticalScroll(self._brief_text, id="brief", can_focus=False)
         self._tiny = Static(id="tiny")
 
@@ -166,19 +167,17 @@ class MainScreen(ArrivingScreen):
             return
         waiting = count(self.scene.view)
         words = strings.NEED_YOU[waiting == 1].format(count=waiting)
-        self._say_in(self._tiny, Content(f"{words}\n{strings.TINY_QUIT}"))
-        if not self.has_class("-narrow"):
-            return
-        subject = self.subject(self.board.needs)
-        text = Content.styled(strings.NO_NEEDS, "$text-dim")
-        if subject is not None:
-            width = self._brief.scrollable_content_region.width
-            text = render(detail(subject, self.scene, self.pen()), width)
-        self._say_in(self._brief_text, text)
+        text = Content(f"{words}\n{strings.TINY_QUIT}")
+        if self._tiny.content != text:
+            self._tiny.update(text, layout=False)
+        if self.has_class("-narrow"):
+            self._brief_text.redraw()
 
-    def _say_in(self, widget: Static, text: Content) -> None:
-        if widget.content != text:
-            widget.update(text, layout=widget is self._brief_text)
+    def _make_brief(self, width: int) -> Content:
+        subject = self.subject(self.board.needs)
+        if subject is None:
+            return Content.styled(strings.NO_NEEDS, "$text-dim")
+        return render(detail(subject, self.scene, self.pen()), width)
 
     def on_resize(self) -> None:
         self.call_after_refresh(self._draw_brief)

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import ClassVar
 
 from loopx_kernel.text import safe
+from rich.cells import cell_len
 from textual import events, work
 from textual.binding import BindingType
 from textual.content import Content
@@ -16,6 +17,7 @@ from textual.widgets.option_list import Option
 
 from loopx_tui import clipboard, strings_goal
 from loopx_tui.commands import BY_ID, COMMANDS, Command, Situation, make_binding, shown_keys
+from loopx_tui.presentation.cells import wrap
 from loopx_tui.presentation.facts import Subject
 from loopx_tui.presentation.finding import Found
 from loopx_tui.screens.dialog import Dialog
@@ -23,6 +25,10 @@ from loopx_tui.widgets.in_order import LineInput
 
 KEYS_WIDTH = 14
 TITLE_WIDTH = 16
+_LEAST_ROOM = 28
+"""Cells that a text needs beside what it belongs to, not to stand below that."""
+_INDENT = 2
+_WIDEST = 120
 _OBJECT = "object/"
 
 
@@ -62,6 +68,7 @@ class ActionList(Dialog[Chosen]):
         self._keys = keys
         self._options = OptionList()
         self._objects: dict[str, Found] = {}
+        self._found: Sequence[Command] = ()
 
     def compose_body(self) -> Iterable[Widget]:
         yield LineInput(placeholder=self.PLACEHOLDER)
@@ -70,8 +77,8 @@ class ActionList(Dialog[Chosen]):
     def on_mount(self) -> None:
         self._filter("")
 
-    def describe(self, command: Command) -> Content:
-        """One entry as it is shown."""
+    def describe(self, command: Command, width: int) -> Content:
+        """One entry as it is shown in so many cells."""
         raise NotImplementedError
 
     def reason_of(self, command: Command) -> str:
@@ -89,12 +96,20 @@ class ActionList(Dialog[Chosen]):
         words = needle.casefold().split()
         found = [one for one in self._commands if _matches(one, self._situation, words)]
         self._objects = {f"{_OBJECT}{n}": one for n, one in enumerate(self.objects(needle))}
-        options = self._options
+        self._found = found
+        self._lay_out(0)
+        self.say("" if self._options.option_count else f"No action matches {needle}")
+
+    def _lay_out(self, place: int) -> None:
+        """The entries as wide as there is room, the one at ``place`` chosen."""
+        options, width = self._options, self._options.scrollable_content_region.width or _WIDEST
         options.clear_options()
-        options.add_options(Option(_object(one), id=n) for n, one in self._objects.items())
-        options.add_options(Option(self.describe(one), id=one.id) for one in found)
-        options.highlighted = 0 if options.option_count else None
-        self.say("" if options.option_count else f"No action matches {needle}")
+        options.add_options(Option(_object(one, width), id=n) for n, one in self._objects.items())
+        options.add_options(Option(self.describe(one, width), id=one.id) for one in self._found)
+        options.highlighted = place if options.option_count else None
+
+    def on_resize(self) -> None:
+        self.call_after_refresh(lambda: self._lay_out(self._options.highlighted or 0))
 
     def objects(self, needle: str) -> Sequence[Found]:
         """The objects called so."""
@@ -152,25 +167,35 @@ class PaletteScreen(ActionList):
     def objects(self, needle: str) -> Sequence[Found]:
         return self._find(needle)
 
-    def describe(self, command: Command) -> Content:
+    def describe(self, command: Command, width: int) -> Content:
         reason = self.reason_of(command)
-        line = command.loopx(self._situation)
-        return Content.assemble(
+        lead = [
             (f"{command.title:<{TITLE_WIDTH}}", "$text-dim" if reason else ""),
             (f"{self.keys_of(command):<{KEYS_WIDTH}}", "$accent"),
-            Content(line or command.help),
-        )
+        ]
+        return entry(lead, command.loopx(self._situation) or command.help, width)
 
 
-def _object(one: Found) -> Content:
+def entry(lead: Sequence[tuple[str, str]], text: str, width: int) -> Content:
+    """A row of so many cells: what it begins with, each with its style, and a text that goes on
+    below itself, or stands below all of it where there is little room."""
+    taken = sum(cell_len(part) for part, _ in lead)
+    beside = width - taken >= _LEAST_ROOM
+    indent = taken if beside else _INDENT
+    # The list has a margin of a cell at its end.
+    lines = wrap(text, max(width - indent - 1, 1))
+    margin = f"\n{' ' * indent}"
+    return Content.assemble(*lead, ("" if beside else margin) + margin.join(lines))
+
+
+def _object(one: Found, width: int) -> Content:
     subject = one.subject
     words = one.words or strings_goal.LOOK_UP.format(goal=safe(subject.goal_id))
-    return Content.assemble(
+    lead = [
         (f"{safe(subject.id):<{TITLE_WIDTH}}", ""),
         (f"{subject.kind if one.words else '':<{KEYS_WIDTH}}", "$text-dim"),
-        (words, ""),
-        (f"  {safe(subject.goal_id)}" if one.words else "", "$text-dim"),
-    )
+    ]
+    return entry(lead, f"{words}  {safe(subject.goal_id)}" if one.words else words, width)
 
 
 def _only_a_key(command: Command) -> bool:
