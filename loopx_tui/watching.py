@@ -22,10 +22,10 @@ from loopx_tui.signatures import Signatures
 Mode = Literal["live", "polling", "down"]
 
 # A wake-up each, all day long: 10 ms cost a fifth of a percent of a core, 5 ms twice that.
-_STEP_MS = 10
+_STEP_MS = 12
 # No longer than a step: a change is told after two of them, whatever else changes meanwhile.
 _DEBOUNCE_MS = _STEP_MS
-_TIMEOUT_MS = 250
+_TIMEOUT_MS = 500
 _RETRY_SECONDS = 60.0
 _MISSES_UNTIL_DEAF = 2
 _PIN_FLAGS = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC
