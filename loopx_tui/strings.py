@@ -36,6 +36,7 @@ NO_COMPLETION: Final = "What stands between a goal and its end, check by check"
 NO_QUOTA: Final = "How much of a goal's slots is used, and how fast"
 NO_MATCH: Final = "Nothing matches {needle}; {count} rows are hidden"
 MORE: Final = "… {count} more"
+BEFORE: Final = "… {count} before"
 
 INCOMPLETE_TAIL: Final = "1 incomplete line at the journal's end; it counts once it is whole"
 

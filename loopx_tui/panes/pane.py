@@ -31,13 +31,14 @@ _CORNERS = (("╭", "─", "╮"), ("+", "-", "+"))
 class Picture(NamedTuple):
     """What a pane shows: the text of its border, its rows, and why it has none.
 
-    ``more`` counts rows that were left out because nobody would see them.
+    ``before`` and ``more`` count rows that were left out because nobody would see them.
     """
 
     heading: Heading
     rows: Sequence[Row]
     empty: str = ""
     more: int = 0
+    before: int = 0
 
 
 class PaneRows(Rows):
@@ -47,7 +48,7 @@ class PaneRows(Rows):
     """
 
     def __init__(self, columns: tuple[Column, ...], *, keeps_cursor: bool, ascii_only: bool):
-        words = Words("", strings.NO_MATCH, strings.MORE)
+        words = Words("", strings.NO_MATCH, strings.MORE, strings.BEFORE)
         super().__init__(columns, words=words, ascii_only=ascii_only)
         self._cursor_glyph = self._bar
         self._keeps_cursor = keeps_cursor
@@ -204,7 +205,15 @@ class Pane(Vertical, Steady):
         self.head.set_heading(picture.heading, self.rows.needle)
         if not picture.rows:
             self.rows.set_empty(picture.empty or self.EMPTY)
-        self.rows.set_rows(picture.rows, more=picture.more)
+        self.rows.set_rows(picture.rows, before=picture.before, more=picture.more)
+
+    def turn(self, step: int) -> None:
+        """Shows the next (``step`` 1) or previous (-1) page, where the picture is another one."""
+        pen, shown = self._make_pen(), self._picture
+        picture = self.picture(self._scene, pen)
+        if shown is not None and picture.before != shown.before:
+            self._picture, self.due = picture, pen.next_change
+            self.rows.turn_to(picture.rows, before=picture.before, more=picture.more, step=step)
 
     def filter(self, needle: str) -> None:
         """Shows only rows that contain ``needle``, and says so in the border."""

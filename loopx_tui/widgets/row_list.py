@@ -12,19 +12,23 @@ LIMIT = 2000
 class RowList:
     """The rows of a pane, which of them are shown, and which one the cursor is on.
 
-    ``shown`` holds the rows that match the filter, at most ``LIMIT``; ``more``
-    counts those beyond it. ``cursor`` is a key of a shown row, or ``None``
+    ``shown`` holds the page of the matching rows that the cursor is on, at most
+    ``LIMIT``; ``before`` and ``more`` count those before and after it, those that
+    the caller left out included. ``cursor`` is a key of a shown row, or ``None``
     when nothing is shown. A key is unique; a later row of the same key stands
     for an earlier one.
     """
 
     def __init__(self) -> None:
         self.shown: list[Row] = []
+        self.before = 0
         self.more = 0
         self.needle = ""
         self.cursor: str | None = None
         self._rows: dict[str, Row] = {}
-        self._more_elsewhere = 0
+        self._matching: list[Row] = []
+        self._start = 0
+        self._elsewhere = (0, 0)
         self._places: dict[str, int] = {}
         self._sought = ""
 
@@ -42,14 +46,14 @@ class RowList:
         """The index of ``key`` among the shown rows."""
         return None if key is None else self._places.get(key)
 
-    def replace(self, rows: Sequence[Row], more: int) -> str | None:
-        """Takes ``rows`` for the old ones; ``more`` counts rows the caller left out.
+    def replace(self, rows: Sequence[Row], before: int = 0, more: int = 0) -> str | None:
+        """Takes ``rows`` for the old ones; ``before`` and ``more`` count those the caller left out.
 
         The cursor stays on its key; where that is shown no longer, its key is
         returned and the cursor is on the nearest row that is left.
         """
         self._rows = {row.key: row for row in rows}
-        self._more_elsewhere = more
+        self._elsewhere = before, more
         return self._show()
 
     def put(self, row: Row) -> None:
@@ -77,6 +81,19 @@ class RowList:
         if self.shown:
             self.cursor = self.shown[min(max(place, 0), len(self.shown) - 1)].key
 
+    def turn(self, step: int) -> bool:
+        """Moves to the row after (``step`` 1) or before (-1) the page; false where none is held."""
+        place = self._start + (len(self.shown) if step > 0 else -1)
+        if not 0 <= place < len(self._matching):
+            return False
+        self.cursor = self._matching[place].key
+        self._show()
+        return True
+
+    def let_go(self) -> None:
+        """Takes the cursor off its row, which may go without being missed."""
+        self.cursor = None
+
     def find(self, step: int) -> bool:
         """Moves to the next (``step`` 1) or previous (-1) match of the last filter, round the end.
 
@@ -97,14 +114,23 @@ class RowList:
         before, wanted = self.shown, self.needle.casefold()
         matching = [row for row in self._rows.values() if not wanted or wanted in row.haystack]
         old_place = self._places.get(self.cursor) if self.cursor is not None else None
-        self.shown = matching[:LIMIT]
-        self.more = len(matching) - len(self.shown) + self._more_elsewhere
+        self._matching, self._start = matching, self._page_start(matching)
+        self.shown = matching[self._start : self._start + LIMIT]
+        self.before = self._elsewhere[0] + self._start
+        self.more = len(matching) - self._start - len(self.shown) + self._elsewhere[1]
         self._places = {row.key: place for place, row in enumerate(self.shown)}
         if self.cursor in self._places:
             return None
         lost = self.cursor
         self.cursor = self._neighbour(before, old_place)
         return lost
+
+    def _page_start(self, matching: list[Row]) -> int:
+        """Where the page begins that holds the cursor, or else the one shown last."""
+        if len(matching) <= LIMIT:
+            return 0
+        places = (place for place, row in enumerate(matching) if row.key == self.cursor)
+        return min(next(places, self._start), len(matching) - 1) // LIMIT * LIMIT
 
     def _neighbour(self, before: list[Row], place: int | None) -> str | None:
         if place is not None:

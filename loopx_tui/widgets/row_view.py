@@ -28,6 +28,7 @@ class Words(NamedTuple):
     empty: str = ""
     no_match: str = "Nothing matches {needle}; {count} rows are hidden"
     more: str = "… {count} more"
+    before: str = "… {count} before"
 
 
 class RowView(ScrollView):
@@ -244,7 +245,9 @@ class RowView(ScrollView):
     def _make_notes(self, width: int) -> list[str]:
         rows = self._list
         if rows.shown:
-            return [self._words.more.format(count=f"{rows.more:,}")] if rows.more else []
+            counts = (self._words.more, rows.more), (self._words.before, rows.before)
+            told = "   ".join(words.format(count=f"{count:,}") for words, count in counts if count)
+            return [told] if told else []
         if rows.needle and len(rows):
             text = self._words.no_match.format(needle=rows.needle, count=len(rows))
             return wrap(text, width - EDGE)

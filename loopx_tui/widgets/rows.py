@@ -46,6 +46,14 @@ class Rows(RowView, can_focus=True, inherit_bindings=False):
     class Vanished(RowView.About):
         """A change of the rows took the selected one away; the cursor is on its neighbour."""
 
+    class PageWanted(RowView.About):
+        """The cursor went on beyond the rows that are held, the caller's next page (``step`` 1)
+        or previous one (-1) being left out; the key is where it stands."""
+
+        def __init__(self, rows: Rows, key: str, step: int) -> None:
+            super().__init__(rows, key)
+            self.step = step
+
     # What a pane asks and tells
 
     @property
@@ -63,16 +71,23 @@ class Rows(RowView, can_focus=True, inherit_bindings=False):
         """The text that rows are filtered by; empty without a filter."""
         return self._list.needle
 
-    def set_rows(self, rows: Sequence[Row], *, more: int = 0) -> None:
-        """Shows ``rows`` in their order; ``more`` counts those left out by the caller.
+    def set_rows(self, rows: Sequence[Row], *, before: int = 0, more: int = 0) -> None:
+        """Shows ``rows`` in their order; ``before`` and ``more`` count those the caller left out.
 
-        Only lines whose content differs are drawn again. Beyond 2,000 rows the
-        rest is counted in a last line.
+        Only lines whose content differs are drawn again. Of more than 2,000 rows a
+        page is shown, the others counted in a last line; the cursor turns the pages.
         """
         with self._changing():
-            lost = self._list.replace(rows, more)
+            lost = self._list.replace(rows, before, more)
         if lost is not None:
             self.post_message(self.Vanished(self, lost))
+
+    def turn_to(self, rows: Sequence[Row], *, before: int, more: int, step: int) -> None:
+        """Shows the caller's next (``step`` 1) or previous (-1) page in place of this one."""
+        with self._changing():
+            self._list.let_go()
+            self._list.replace(rows, before, more)
+            self._list.go(0 if step > 0 else len(self._list.shown))
 
     def set_cell(self, key: str, column: str, cell: Cell) -> None:
         """Replaces one cell, for ages and countdowns; an unknown key is ignored.
@@ -107,16 +122,16 @@ class Rows(RowView, can_focus=True, inherit_bindings=False):
     # Keys and mouse
 
     def action_up(self) -> None:
-        self._go(self._place - 1)
+        self._step(-1)
 
     def action_down(self) -> None:
-        self._go(self._place + 1)
+        self._step(1)
 
     def action_page_up(self) -> None:
-        self._go(self._place - self._page)
+        self._step(-self._page)
 
     def action_page_down(self) -> None:
-        self._go(self._place + self._page)
+        self._step(self._page)
 
     def action_home(self) -> None:
         self._go(0)
@@ -145,6 +160,20 @@ class Rows(RowView, can_focus=True, inherit_bindings=False):
     @property
     def _place(self) -> int:
         return self._list.place(self._list.cursor) or 0
+
+    def _step(self, rows: int) -> None:
+        """Moves by so many rows; from the end of a page to the next one."""
+        end = len(self._list.shown) - 1 if rows > 0 else 0
+        if self._place == end and (self._list.more if rows > 0 else self._list.before):
+            self._turn(1 if rows > 0 else -1)
+        else:
+            self._go(self._place + rows)
+
+    def _turn(self, step: int) -> None:
+        with self._changing():
+            turned = self._list.turn(step)
+        if not turned and self._list.cursor is not None:
+            self.post_message(self.PageWanted(self, self._list.cursor, step))
 
     def _go(self, place: int) -> None:
         with self._moving():

@@ -8,6 +8,7 @@ from loopx_tui.panes.pane import Pane
 from loopx_tui.presentation import todos
 from loopx_tui.presentation.pen import Pen
 from tests.tui import fixtures
+from tests.tui.test_app import feed
 
 
 def goal_with(count: int) -> fixtures.GoalView:
@@ -34,3 +35,24 @@ async def test_the_rest_is_counted_and_a_filter_finds_it() -> None:
         assert [row.key for row in pane.rows.shown] == [f"T{hidden}"]
         pane.filter("")
         assert len(pane.rows.shown) == 2_000
+
+
+async def test_the_cursor_goes_on_to_the_rest_and_back() -> None:
+    app = fixtures.app(fixtures.told([goal_with(2_100)]), theme="dark")
+    async with app.run_test(size=(120, 40)) as pilot:
+        await pilot.pause()
+        pane = app.main.board.query_one("#todos", Pane)
+        first = [row.key for row in pane.rows.shown]
+        await pilot.press("3", "G", "j")
+        await pilot.pause()
+        rest = [row.key for row in pane.rows.shown]
+        assert len(rest) == 100 and not set(rest) & set(first)
+        assert pane.rows.cursor_key == rest[0]
+        assert pane.rows._notes == ["… 2,000 before"]
+        feed(app).tell(fixtures.told([goal_with(2_101)]))
+        await pilot.pause()
+        assert pane.rows.cursor_key == rest[0]
+        await pilot.press("G", "j", "g", "k")
+        await pilot.pause()
+        assert pane.rows.cursor_key == first[-1]
+        assert not [notice.message for notice in app._notifications]

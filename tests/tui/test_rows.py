@@ -67,7 +67,7 @@ class Pane(App[None]):
         if isinstance(message, Rows.About):
             self.said.append((type(message).__name__, message.key))
 
-    on_rows_highlighted = on_rows_opened = on_rows_vanished = say
+    on_rows_highlighted = on_rows_opened = on_rows_vanished = on_rows_page_wanted = say
 
     def _display(self, screen: Screen[object], renderable: RenderableType | None) -> None:
         super()._display(screen, renderable)
@@ -308,6 +308,37 @@ class TestText:
             await pilot.pause()
             assert painted(view)[-1] == " … 1,234 more"
 
+    async def test_the_cursor_turns_the_pages(self) -> None:
+        async with shown(numbered(LIMIT * 2 + 5)) as (view, _, pilot):
+            names = [one.key for one in numbered(LIMIT * 2 + 5)]
+            await pilot.press("G", "j")
+            assert view.cursor_key == names[LIMIT]
+            assert painted(view)[0].startswith(f"▌{names[LIMIT]}")
+            assert view._notes == ["… 5 more   … 2,000 before"]
+            await pilot.press("G", "pagedown")
+            assert [one.key for one in view.shown] == names[LIMIT * 2 :]
+            await pilot.press("G", "j")
+            assert view.cursor_key == names[-1]
+            await pilot.press("g", "k")
+            assert view.cursor_key == names[LIMIT * 2 - 1]
+            assert names[LIMIT * 2 - 1] in "\n".join(painted(view))
+            await pilot.press("g", "pageup", "g", "k")
+            assert view.cursor_key == names[0]
+            assert painted(view) == screen(view)
+
+    async def test_who_left_rows_out_is_asked_for_them(self) -> None:
+        async with shown([]) as (view, app, pilot):
+            view.set_rows(keys("c", "d"), before=2, more=1)
+            await pilot.press("k", "j", "j")
+            await pilot.pause()
+            assert [name for name, _ in app.taken()].count("PageWanted") == 2
+            view.turn_to(keys("e"), before=4, more=0, step=1)
+            await pilot.press("j")
+            await pilot.pause()
+            assert app.taken() == [("Highlighted", "e")]
+            view.turn_to(keys("c", "d"), before=2, more=1, step=-1)
+            assert view.cursor_key == "d"
+
     async def test_marks_stand_where_the_cursor_is_not(self) -> None:
         async with shown([row("a", mark="*"), row("b", mark="*")]) as (view, _, _):
             assert [line[0] for line in painted(view)[:2]] == ["▌", "*"]
@@ -425,6 +456,19 @@ class TestRowList:
         rows.select("c")
         assert rows.replace(keys(*left), more=0) == "c"
         assert rows.cursor == neighbour
+
+    def test_the_page_is_the_one_with_the_cursor(self) -> None:
+        rows, all_of_them = RowList(), numbered(LIMIT + 10)
+        rows.replace(all_of_them)
+        assert rows.turn(1) and not rows.turn(1)
+        last = rows.cursor
+        rows.replace([row("new"), *all_of_them])
+        assert rows.cursor == last and (rows.before, rows.more) == (LIMIT, 0)
+        rows.filter("no such")
+        assert (rows.cursor, rows.before, rows.more) == (None, 0, 0)
+        rows.filter("")
+        assert rows.cursor == "new" and (rows.before, rows.more) == (0, 11)
+        assert not rows.turn(-1)
 
 
 class TestScreenAgrees:
