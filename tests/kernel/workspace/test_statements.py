@@ -376,7 +376,7 @@ def test_the_missing_statement_of_a_todo_long_finished_is_rebuilt_by_a_refresh(
     (finding,) = place.again().events.audit(GOAL).findings
     assert (finding.status, finding.command) == (
         "missing",
-        "loopx refresh-state --agent claude-code",
+        "loopx refresh-state --goal dark-mode --agent claude-code",
     )
     place.again().handoff.bring_level(GOAL, CLAUDE)
     assert statement(place).read_bytes() == before
