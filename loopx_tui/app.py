@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
+import sys
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
@@ -142,8 +144,17 @@ class LoopxApp(PersonalApp):
 
     def _begin(self) -> None:
         """After the first paint: the slow imports, the keys, the first reading."""
+        self._take_size()
         self.feed.start(self.post_message)
         self.take_own_files()
+
+    def _take_size(self) -> None:
+        """A change of size while Textual was starting was told to nobody."""
+        if self.is_headless or sys.__stderr__ is None:
+            return
+        with suppress(OSError):
+            if (*os.get_terminal_size(sys.__stderr__.fileno()),) != (*self.size,):
+                os.kill(os.getpid(), signal.SIGWINCH)
 
     def show_keys(self) -> None:
         self.main.keys_changed()

@@ -26,6 +26,9 @@ from tests.tui.gates import AGENT, COMMAND, GOAL, PASSPHRASE, build
 
 pytestmark = pytest.mark.terminal
 
+ALTERNATE = b"\x1b[?1049h"
+"""What an app writes that takes the terminal, whose size was set before that."""
+
 OWN_OSC = re.compile(rb"\x1b\](?:2;loopx|9;loopx: |22;)[^\x00-\x1f\x7f]*\x07")
 OWN_CSI = re.compile(rb"\x1b\[[<>?=]?[0-9;]*\$?[mHABCDhlupt]")
 HIDDEN = re.compile("[\x80-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0100-\U000e01ef]")
@@ -334,6 +337,8 @@ def test_a_read_only_file_system_can_be_watched_and_says_why_nothing_is_decided(
 def test_it_starts_without_a_size_and_is_whole_once_there_is_one(place: Place, size: str) -> None:
     before = ("sh", "-c", f'stty {size}; exec "$@"', "sh")
     with on_a_pty(place, before=before) as screen:
+        wait(lambda: bool(screen.text) and ALTERNATE in screen.log)
+        screen.quiet()
         if size != "rows 1 cols 1":
             screen.sees("Publish one", "q quit")
         screen.child.setwinsize(36, 120)
