@@ -14,6 +14,7 @@ from textual.pilot import Pilot
 from textual.widgets import Static
 
 from loopx_tui import keymap, preferences
+from loopx_tui.agenda import Begin, Wait, Wish
 from loopx_tui.app import LoopxApp
 from loopx_tui.cases.case import Field
 from loopx_tui.feed import Feed
@@ -312,13 +313,16 @@ def test_own_files_are_told_apart_and_read_nothing_of_the_workspace(
     feed = Feed(tmp_path, goal_id=None, read_only=False, own=own)
     feed._post = heard.append
     feed._mode = "live", ""
-    feed._wish.everything = feed._wish.events = False
+    agenda = feed._agenda
+    for moment in (0.0, 1.0):
+        agenda.did(agenda.next(moment, None), moment, moment, over=True)
+    assert agenda.next(2.0, None) == Wait(None)
     feed.changed(Change("live", "", frozenset({own / "keys.yaml"})))
-    assert not feed._wish.due
+    assert agenda.next(3.0, None) == Wait(None)
     (message,) = heard
     assert isinstance(message, OwnFiles) and message.paths == {own / "keys.yaml"}
     feed.changed(Change("live", "", frozenset({tmp_path / ".loopx" / "registry.json"})))
-    assert feed._wish.everything and len(heard) == 1
+    assert agenda.next(4.0, None) == Begin(Wish(everything=True)) and len(heard) == 1
 
 
 async def test_a_theme_saved_in_a_folder_made_meanwhile_is_heard(

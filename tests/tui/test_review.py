@@ -611,7 +611,7 @@ async def test_help_lists_the_keys_with_their_reasons_and_runs_what_decides_noth
         await press(pilot, "question_mark")
         await until(pilot, lambda: stands(app, PageHelp))
         listed = app.screen.query_one(OptionList)
-        rows = {str(option.id): str(option.prompt) for option in listed.options}
+        rows = {str(option.id): " ".join(str(option.prompt).split()) for option in listed.options}
         assert "approve" in rows["review.approve"] and "review.replan" not in rows
         assert strings.OWN_KEY in rows["review.reject"]
         await press(pilot, *"approve", "enter")
