@@ -78,7 +78,7 @@ def main(arguments: list[str]) -> int:
                     _spoil(place)
                 (folder / f"{shot.name}.svg").write_text(_draw(place, shot), encoding="utf-8")
     except (DemoError, TimeoutError) as error:
-        _say(str(error))
+        _say(str(error) or "a picture took too long to draw")
         return 1
     except KeyboardInterrupt:
         return 130
