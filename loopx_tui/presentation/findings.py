@@ -58,7 +58,7 @@ def _state(one: Finding, pen: Pen) -> Cell:
     if not one.ok:
         return Cell(f"{pen.glyph('missing')} {words.NOT_WELL}", "alert")
     if one.warns:
-        return Cell(f"{pen.glyph('alert')} {words.LOOKS_SAFE}", "stale")
+        return Cell(f"{pen.glyph('alert')} {words.WEAK}", "alert")
     return Cell(f"{pen.glyph('held')} {words.WELL}", "fresh")
 
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from loopx_kernel.domain.needs_you import Damage, LostCopy, Reads
 from loopx_kernel.domain.records import Gate
 from loopx_kernel.views.workspace import Unread, WorkspaceView
+from loopx_kernel.workspace.findings import Finding
 
 from loopx_tui.presentation import (
     alerts,
@@ -18,6 +19,7 @@ from loopx_tui.presentation import (
     completion,
     details,
     events,
+    findings,
     goals,
     leases,
     needs,
@@ -457,3 +459,17 @@ def test_text_from_outside_is_shown_and_never_acts() -> None:
     assert not [
         char for char in everything if (char != "\n" and ord(char) < 32) or char == "\u202e"
     ]
+
+
+@pytest.mark.parametrize(
+    ("found", "said", "style"),
+    [
+        (Finding("key", True, "signs"), "well", "fresh"),
+        (Finding("owner", True, "UNATTENDED", warns=True), "weak", "alert"),
+        (Finding("level", True, "software", warns=True), "weak", "alert"),
+        (Finding("files", False, "damaged"), "not well", "alert"),
+    ],
+)
+def test_what_only_looks_safe_is_red_in_the_doctor(found: Finding, said: str, style: str) -> None:
+    (row,) = findings.rows([found], Pen(NOW))
+    assert row.cells[1].text.endswith(f" {said}") and row.cells[1].style == style
